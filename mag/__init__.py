@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CacheWarning",
     "Closeness",
+    "CodesWarning",
     "ColumnGroupings",
     "Comparison",
     "CopyWarning",
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from mag._lib.arrays import CopyWarning
     from mag._lib.errors import (
         CacheWarning,
+        CodesWarning,
         InputError,
         InputRuntimeError,
         InputTypeError,
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "CacheWarning": "mag._lib.errors",
     "Closeness": "mag.tables.criteria",
+    "CodesWarning": "mag._lib.errors",
     "ColumnGroupings": "mag.results",
     "Comparison": "mag.tables.compare",
     "CopyWarning": "mag._lib.arrays",

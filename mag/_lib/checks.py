@@ -13,8 +13,10 @@ import numpy as np
 
 from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import InputTypeError, InputValueError
+from mag._lib.nearest import ask_nearest
 from mag._lib.threads import in_parts
 
+MAX_LISTED_NAMES = 12  # of an option, beside a question after one that is near
 MAX_EXPONENT = 400  # of decimals: all powers of ten that float64 has
 
 
@@ -22,6 +24,9 @@ def one_of(option: str, choice: Any, allowed: Collection[str]) -> str:
     """A string among the allowed ones."""
     if isinstance(choice, str) and choice in allowed:
         return choice
+    question = ask_nearest(choice, allowed)
+    if question and len(allowed) > MAX_LISTED_NAMES:
+        raise InputValueError(f"{option} must be one of {len(allowed)} names; got {describe(choice)}{question}")
     names = ", ".join(map(repr, sorted(allowed)))
     raise InputValueError(f"{option} must be one of {names}; got {describe(choice)}.")
 

@@ -44,6 +44,12 @@ class CacheWarning(UserWarning):
     __module__ = "mag"
 
 
+class CodesWarning(UserWarning):
+    """A column of numbers holds values that look like codes, which masking would average."""
+
+    __module__ = "mag"
+
+
 def group_below(k: int) -> NotAnonymousError:
     """The error if a count of labels shows that a method or a kernel has failed."""
     return NotAnonymousError(f"A group of fewer than k={k} records was found and withheld; {REPORT}")

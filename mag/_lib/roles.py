@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from mag._lib.errors import InputValueError
+from mag._lib.nearest import ask_nearest
+
+MAX_LISTED_COLUMNS = 20
 
 
 @dataclass(frozen=True)
 class Sentences:
     """Default error messages for role assignment; callers may override them."""
 
-    unknown: str = "{role} must name columns of {table}; got {few}, which it does not have."
+    unknown: str = "{role} must name columns of {table}; got {few}, which it does not have{near}"
     repeated: str = "{role} must name every column once; got {names} more than once."
     empty: str = "{role} must name at least one column of {table}; got none."
     shared: str = "a column must be in one of {roles}; {name} is in {role} and {other}."
@@ -58,7 +61,7 @@ def assign_roles(
     The first role must not be empty.  Columns that no role names get the role `rest`, or are rejected.
     """
     there = frozenset(known)
-    roles = {role: _names(role, names, there, table, say) for role, names in requested.items()}
+    roles = {role: _names(role, names, known, there, table, say) for role, names in requested.items()}
     first, *others = roles
     if not roles[first]:
         raise InputValueError(say.empty.format(role=first, table=table))
@@ -80,12 +83,21 @@ def assign_roles(
     return roles
 
 
-def _names(role: str, names: Any, known: Collection[Hashable], table: str, say: Sentences) -> list[Hashable]:
-    listed = names_of(names, known)
-    unknown = [repr(name) for name in listed if not is_name(name, known)]
+def offer_columns(name: Hashable, known: Sequence[Hashable]) -> str:
+    """The end of a sentence about a column that is not there: the nearest names, or the first columns."""
+    listed = ", ".join(map(repr, known[:MAX_LISTED_COLUMNS])) + (", …" if len(known) > MAX_LISTED_COLUMNS else "")
+    return ask_nearest(name, known) or f"; its columns are {listed}."
+
+
+def _names(
+    role: str, names: Any, known: Sequence[Hashable], there: Collection[Hashable], table: str, say: Sentences
+) -> list[Hashable]:
+    listed = names_of(names, there)
+    unknown = [name for name in listed if not is_name(name, there)]
     if unknown:
-        few, every = ", ".join(unknown[:5]), ", ".join(unknown)
-        raise InputValueError(say.unknown.format(role=role, few=few, names=every, table=table))
+        every = ", ".join(map(repr, unknown))
+        few, near = ", ".join(map(repr, unknown[:5])), offer_columns(unknown[0], known)
+        raise InputValueError(say.unknown.format(role=role, few=few, names=every, table=table, near=near))
     repeated = sorted(map(repr, repeated_names(listed)))
     if repeated:
         raise InputValueError(say.repeated.format(role=role, name=repeated[0], names=", ".join(repeated), table=table))

@@ -1,5 +1,6 @@
 """How a method for records is run: with checked options, so that Ctrl-C ends it, and with groups in order."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -7,9 +8,21 @@ import numpy as np
 from mag._backends.protocol import Backend
 from mag._lib.errors import REPORT, InputTypeError, InputValueError
 from mag._lib.interrupt import interruptible
+from mag._lib.nearest import ask_nearest
 from mag._lib.notice import working_on
 from mag._lib.number import number_by_first_row, number_rows
 from mag.methods import METHODS, Resources, check_init
+
+KEYWORDS_ELSEWHERE = {  # what other libraries and papers call options
+    "hierarchy": "hierarchies",
+    "l": "diversity",
+    "n_jobs": "threads",
+    "qi": "columns",
+    "quasi_identifiers": "columns",
+    "seed": "random_state",
+    "strata": "by",
+    "t": "closeness",
+}
 
 
 def check_options(name: str, k: int, options: dict[str, Any], time_limit: Any, engine: Backend, backend: str) -> None:
@@ -26,6 +39,17 @@ def check_options(name: str, k: int, options: dict[str, Any], time_limit: Any, e
     if "init" in options:
         check_init(k, options["init"])
     method.check(k, **{option: setting for option, setting in options.items() if option not in ("init", "integer")})
+
+
+def check_keywords(function: str, options: Iterable[str], own: Iterable[str]) -> None:
+    """A keyword that is neither one of the function's own nor an option of any method is a misspelled one."""
+    of_methods = {option for method in METHODS.values() for option in method.options}
+    for option in options:
+        if option not in of_methods:
+            known = sorted({*own, *of_methods})
+            meant = KEYWORDS_ELSEWHERE.get(option)
+            near = f", did you mean {meant}?" if meant in known else ask_nearest(option, known, quote=False)
+            raise InputTypeError(f"{option} is not an option of {function} or of a method{near or '.'}")
 
 
 def run_method(

@@ -1,5 +1,6 @@
 """`mag.multivariate`: read, plan, standardize, group, bound, wrap."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Unpack
@@ -17,7 +18,7 @@ from mag._lib.interrupt import interruptible
 from mag._lib.notice import working_on
 from mag._lib.progress import Progress, bar_of, is_quiet
 from mag.api.backends import backend_of, on_device
-from mag.api.method import check_options, number_groups, run_method
+from mag.api.method import check_keywords, check_options, number_groups, run_method
 from mag.api.options import generator_of, progress_of
 from mag.api.types import BackendName, BoundName, CostName, MethodName, MethodOptions, ProgressReport, RandomState
 from mag.api.univariate import univariate
@@ -227,6 +228,7 @@ def _plan(
     engine = data.resident if data.resident is not None and METHODS[name].accepts("engine") else data.engine
     lower = _bound(bound, bound_time, n)
     own: dict[str, Any] = {**options}
+    check_keywords("multivariate", own, inspect.signature(multivariate).parameters)
     check_options(name, k, own, time_limit, engine, backend)
     return _GroupingTask(
         k=k,

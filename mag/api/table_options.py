@@ -469,7 +469,8 @@ class Options:
     small_strata: str = option(
         "error",
         "How to treat strata with fewer than k records: raise an error, pool them (with each other, then with the next "
-        "smallest; where pooled records differ in a column of `by`, that cell becomes missing), or withhold them.",
+        "smallest; where pooled records differ in a column of `by`, that cell becomes missing), or withhold them.  "
+        '"suppress" also withholds strata in which no group could meet `diversity` or `closeness`.',
         (MICROAGGREGATE, COMPARE),
         choices=("error", "merge", "suppress"),
         flags=[
@@ -522,6 +523,14 @@ class Options:
         ALL_TABLES,
         choices=("drop", "error", "keep"),
         recorded=NEVER,  # these columns are in keep or drop by then
+        flags=[
+            Flag(
+                "Columns that no option names: error, drop (not published) or keep (unchanged, not protected).",
+                COLUMNS_PANEL,
+                (MASK, GENERALIZE),
+                metavar="ROLE",
+            )
+        ],
     )
     shuffle: bool = option(
         False,

@@ -223,7 +223,6 @@ Overwrite = Annotated[
     bool,
     typer.Option("--overwrite", help="Replace files that exist; never one that is read.", rich_help_panel=OUTPUT_PANEL),
 ]
-QuasiIdentifiers = Annotated[list[str], column_option("A quasi-identifier. Repeatable.", "--qi", "--column", "-c")]
 OptionalQuasiIdentifiers = Annotated[
     list[str] | None, column_option("A quasi-identifier. Repeatable.", "--qi", "--column", "-c")
 ]
@@ -233,6 +232,7 @@ Report = Annotated[
     typer.Option("--report", help="Write a report, one HTML page.", metavar="FILE", rich_help_panel=OUTPUT_PANEL),
     Written,
 ]
+Rest = Annotated[str, table_option("rest")]
 Weights = Annotated[str | None, table_option("weights")]
 Withheld = Annotated[
     pathlib.Path | None,

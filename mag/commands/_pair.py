@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mag._lib.errors import InputValueError
 from mag.commands._options import open_files
+from mag.commands._output import warn
 from mag.commands._parse import parse_hierarchies, parse_orders, take_others
 from mag.commands._table import read_table, read_withheld
 from mag.files import CATEGORIES, File, Layout, columns_of
@@ -53,6 +54,11 @@ def read_two_files(
     if not columns:
         common = set(after.numeric())
         columns = [name for name in before.names() if name in known or name in common & set(before.numeric())]
+        if left := [repr(name) for name in before.names() if name in after.names() and name not in columns]:
+            warn(
+                f"left out, because they are not numbers: {', '.join(left)}; declare categories by --hierarchy, "
+                "--order or --category."
+            )
     if not columns:
         raise InputValueError(f"{original.name!r} and {masked.name!r} have no column of numbers in common.")
     categories = [name for name in columns if name in known]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mag._lib.atomic import MANIFEST, SECRET, Reserved, digest, reserving
 from mag._lib.errors import InputValueError
 from mag._lib.roles import Sentences, assign_roles
+from mag.api.table_options import OPTIONS
 from mag.commands._options import open_files
 from mag.commands._output import dump, say
 from mag.commands._parse import Demands
@@ -26,7 +27,7 @@ ROLE_SENTENCES = Sentences(
     repeated="a column must be named once; {name} is named by {role} and {role}.",
     shared="a column must be named once; {name} is named by {role} and {other}.",
     unassigned="{table} has columns without a role: {names}; pass --keep NAME (published unchanged, not protected) or "
-    "--drop NAME (not published) for each.",
+    "--drop NAME (not published) for each, or --rest drop for all.",
 )
 
 
@@ -49,16 +50,23 @@ class FileRoles(NamedTuple):
         drop: list[str] | None,
         sensitive: list[str] | None,
         demands: Demands,
+        rest: str = "error",
     ) -> "FileRoles":
-        """Assign the roles; reject columns without a role or with two; --keep may name a column with a criterion."""
+        """Assign the roles; reject columns without a role or with two; --keep may name a column with a criterion.
+
+        Columns without a role get the role `rest`, unless it is "error".
+        """
+        from mag._lib.checks import one_of
+
         demanded = [name for name in demands.columns if name not in (sensitive or [])]
         kept = [name for name in keep or [] if name not in demanded]
         roles = {"-c": columns, "--by": by or [], "--keep": kept, "--drop": drop or []}
         if demands.columns:
             roles["--sensitive"] = demands.columns
         file.check_names([name for names in roles.values() for name in names])
-        assign_roles(roles, file.names(), repr(file.path.name), ROLE_SENTENCES)
-        return cls(columns, by or [], kept, drop or [], demands)
+        other = None if one_of("--rest", rest, OPTIONS["rest"].choices) == "error" else f"--{rest}"
+        every: dict[str, Any] = assign_roles(roles, file.names(), repr(file.path.name), ROLE_SENTENCES, other)
+        return cls(columns, by or [], every["--keep"], every["--drop"], demands)
 
     @property
     def untouched(self) -> list[str]:

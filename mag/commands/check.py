@@ -1,5 +1,6 @@
 """`mag check`."""
 
+import json
 import pathlib
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,8 +13,8 @@ from mag.commands._options import (
     Diversity,
     Encoding,
     Json,
+    OptionalQuasiIdentifiers,
     OrderOfSensitive,
-    QuasiIdentifiers,
     Quiet,
     layout,
     open_files,
@@ -28,8 +29,12 @@ if TYPE_CHECKING:
 
 def check(
     path: Annotated[pathlib.Path, typer.Argument(metavar="FILE", help="The file to publish.")],
-    qi: QuasiIdentifiers,
-    k: Annotated[int, typer.Option("-k", min=1, help="Smallest class size allowed.", metavar="K")],
+    qi: OptionalQuasiIdentifiers = None,
+    k: Annotated[int | None, typer.Option("-k", min=1, help="Smallest class size allowed.", metavar="K")] = None,
+    manifest: Annotated[
+        pathlib.Path | None,
+        typer.Option(help="The manifest of FILE: its columns, k and demands are checked.", metavar="FILE"),
+    ] = None,
     diversity: Diversity = None,
     closeness: Closeness = None,
     order: OrderOfSensitive = None,
@@ -47,9 +52,16 @@ def check(
     mag check out.csv --qi region --qi age --qi income -k 5
     mag check out.csv --qi age -k 5 --diversity disease=3 --closeness income=0.2
     mag check out.csv --qi age -k 5 --quiet || echo "do not publish"
+    mag check out.csv --manifest out.csv.manifest.json
     """
     from mag.files import below, smallest
 
+    if manifest is not None:
+        if qi or k is not None or diversity or closeness:
+            raise InputValueError("--manifest says what to check; leave --qi, -k, --diversity and --closeness out.")
+        qi, k, diversity = _read_manifest(manifest)
+    if not qi or k is None:
+        raise InputValueError("--qi and -k must say what to check, unless --manifest FILE does.")
     [file] = open_files([path], layout(delimiter, False, encoding, None))
     [sizes] = file.counts(list(dict.fromkeys(qi)))
     records, least, few = sum(size * count for size, count in sizes.items()), smallest(sizes), below(sizes, k)
@@ -77,6 +89,22 @@ def check(
             kind = "closeness" if promise.is_closeness else "diversity"
             say(f"PASS {kind}: {promise}." if promise.holds else f"FAIL {kind}, required: {promise}.")
     return 0 if holds else 1
+
+
+def _read_manifest(path: pathlib.Path) -> tuple[list[str], int, list[str]]:
+    """The columns that classes are of, k, and the diversity, as options say it, that a manifest promises."""
+    try:
+        guarantee = json.loads(path.read_text(encoding="utf-8"))["guarantee"]
+        columns, k = [*guarantee["by"], *guarantee["columns"]], guarantee["k"]
+    except (KeyError, TypeError, ValueError):
+        raise InputValueError(f"{path.name!r} must be the manifest of a masked file.") from None
+    if guarantee["scope"] != "joint" or guarantee.get("closeness"):
+        raise InputValueError(
+            f"{path.name!r} promises k of each column alone, or closeness; check them by --qi, -k and --closeness."
+        )
+    forms = {"distinct": "{l}", "entropy": "entropy:{l}", "recursive": "recursive:{c},{l}"}
+    demands = guarantee.get("diversity", {}).items()
+    return columns, k, [f"{name}={forms[wish['criterion']].format(**wish)}" for name, wish in demands]
 
 
 def _promises(file: File, qi: list[str], demands: Demands) -> "list[Promise]":

@@ -47,6 +47,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments == ["--version"]:  # works without the libraries of the extra
         print(f"mag {__version__}")
         return 0
+    if arguments in (["info"], ["info", "--json"]):  # so does this
+        from mag.commands._environment import show
+
+        show(as_json="--json" in arguments)
+        return 0
     try:
         with _terminable(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # those of libraries may quote cells

@@ -41,6 +41,7 @@ def generalize(
     closeness: opt.Closeness = None,
     order: opt.OrderOfSensitive = None,
     drop: opt.Drop = None,
+    rest: opt.Rest = "error",
     hierarchy: Annotated[list[str] | None, opt.table_option("hierarchies", GENERALIZE)] = None,
     other: Annotated[str, opt.table_option("other", GENERALIZE)] = "error",
     intervals: Annotated[
@@ -82,7 +83,7 @@ def generalize(
     layout = opt.layout(delimiter, False, encoding, null)
     files = Files.checked(source, sources, out, layout, others, False, overwrite, dry_run)
     demands = Demands.parsed(files.source, diversity, closeness, order, sensitive or [])
-    roles = FileRoles.assigned(files.source, column, by, keep, drop, sensitive, demands)
+    roles = FileRoles.assigned(files.source, column, by, keep, drop, sensitive, demands, rest)
     trees = parse_trees(column, hierarchy or [], intervals or [], flat or [], other)
     options: dict[str, Any] = roles.options() | table_options | {
         "hierarchies": trees or None, "importance": parse_importance(importance or [], column) or None,

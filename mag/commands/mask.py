@@ -43,6 +43,7 @@ def mask(
     diversity: opt.Diversity = None,
     closeness: opt.Closeness = None,
     drop: opt.Drop = None,
+    rest: opt.Rest = "error",
     option: opt.MethodOption = None,
     aggregate: opt.Aggregate = None,
     hierarchy: opt.Hierarchies = None,
@@ -72,8 +73,9 @@ def mask(
 ) -> None:
     """Mask a file so that every record equals at least k-1 others, and verify that on the written file.
 
-    Every column of IN needs a role: -c, --by, --keep, --sensitive or --drop; columns of --diversity and --closeness are
-    sensitive.  A manifest next to OUT records options, versions, the hash of OUT and the recount of OUT.
+    Every column of IN needs a role: -c, --by, --keep, --sensitive or --drop, or one for all others by --rest; columns
+    of --diversity and --closeness are sensitive.  A manifest beside OUT records options, versions, the hash of OUT and
+    what was counted on it.
 
     Examples:
     mag mask people.csv -o out.csv -k 5 -c age -c income --by region --keep answer --drop name
@@ -86,7 +88,7 @@ def mask(
     others, sources = {"report": report, "withheld": withheld}, opt.read_files(mask, locals())
     files = Files.checked(source, sources, out, text_layout, others, prove_input, overwrite, dry_run)
     demands = Demands.parsed(files.source, diversity, closeness, order, sensitive or [], column)
-    roles = FileRoles.assigned(files.source, column, by, keep, drop, sensitive, demands)
+    roles = FileRoles.assigned(files.source, column, by, keep, drop, sensitive, demands, rest)
     categories, by_column = parse_categories(column, aggregate, hierarchy, demands.order, importance, other)
     if weights is not None and weights not in [*roles.keep, *roles.drop]:
         raise InputValueError(f"--weights must name a column of --keep or --drop; got {weights!r}.")

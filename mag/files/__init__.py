@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mag._lib.errors import InputValueError
+from mag._lib.roles import offer_columns
 from mag.files import csv, dta, feather, parquet, sas7bdat, sav, tsv, xlsx, xpt
 from mag.files._cells import blank_codes, fill_codes, without_codes
 from mag.files._counts import Histogram, below, smallest
@@ -163,14 +164,12 @@ class File:
         names = self.names()
         unknown = sorted({name for name in columns if name not in names})
         if unknown:
-            listed = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
-            hint = "."
+            offer = offer_columns(unknown[0], names)
             if len(names) == 1 and self.format.text:
                 other = next((mark for mark in ";,\t|" if mark in names[0]), None)
-                hint = f"; try --delimiter {other!r}." if other else "; is the delimiter right?"
-            raise InputValueError(
-                f"{self.path.name!r} has no column {', '.join(map(repr, unknown))}; its columns are {listed}{hint}"
-            )
+                hint = f"try --delimiter {other!r}." if other else "is the delimiter right?"
+                offer = f"; its columns are {names[0]!r}; {hint}"
+            raise InputValueError(f"{self.path.name!r} has no column {', '.join(map(repr, unknown))}{offer}")
 
 
 def _foreign(error: BaseException) -> bool:

@@ -1,5 +1,6 @@
 """Read and build tables: one file a library, and `frame_of`, which recognizes the library of a table."""
 
+import os
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -25,6 +26,11 @@ def frame_of(table: Any) -> Frame:
     """Wrap a table of any supported library."""
     if isinstance(table, Mapping):
         return DictionaryFrame(table, {name: _column_of(name, cells) for name, cells in table.items()})
+    if isinstance(table, (str, os.PathLike)):
+        raise InputTypeError(
+            f"table must be {ACCEPTED_TABLES}; got a path, read the file first (such as by polars.read_csv), or use "
+            "the command mag."
+        )
     if nw.dependencies.is_pandas_like_dataframe(table):
         _check_duplicates(list(table.columns))
     elif nw.dependencies.is_pyarrow_table(table):
@@ -36,14 +42,23 @@ def frame_of(table: Any) -> Frame:
     except TypeError as error:
         raise InputTypeError(f"table must be {ACCEPTED_TABLES}; got a {type(table).__name__}.") from error
     if not isinstance(frame, nw.DataFrame):
-        raise InputTypeError(
-            f"table must be {ACCEPTED_TABLES}; got a lazy {type(table).__name__}, "
-            "collect it first (polars: table.collect())."
-        )
+        raise InputTypeError(f"table must be {ACCEPTED_TABLES}; got a {_describe_lazy(table)}.")
     library = _library_of(frame.implementation)
     if library is PandasFrame:
         return library(table, frame, list(table.columns))
     return library(frame.to_native(), frame, list(frame.columns))
+
+
+def _describe_lazy(table: Any) -> str:
+    """A frame that is not in memory, and the function to use."""
+    if nw.dependencies.is_dask_dataframe(table):
+        return "Dask frame, use mag.distributed.multivariate, or table.compute() if it fits into memory"
+    if nw.dependencies.is_pyspark_dataframe(table) or nw.dependencies.is_pyspark_connect_dataframe(table):
+        return (
+            "Spark frame, use table.toPandas() if it fits into memory, or write it by table.write.parquet and pass the "
+            "path of that folder"
+        )
+    return f"lazy {type(table).__name__}, collect it first (polars: table.collect())"
 
 
 def _library_of(implementation: Any) -> type[SeriesFrame]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -30,9 +30,10 @@ RISKS = (
     "sd_interval_disclosure",
     "rank_interval_disclosure",
 )
-LINKED = 10_000  # records used by linkage, which compares all pairs
-FITTED = 100_000  # records used by the logistic regression of the propensity score
-NARROW = 40  # up to this many columns the regression also uses squares and products, whose number grows with the square
+LINKED = 10_000  # records that linkage, which compares all with all, looks at
+FITTED = 100_000  # records that the logistic regression of the propensity score looks at
+MAX_PRODUCT_COLUMNS = 40  # up to which it looks at products too; their number grows with the square
+MAX_FITTED_COLUMNS = 200  # of more, it looks at as many, evenly spaced
 
 
 def risk(
@@ -129,9 +130,9 @@ def utility(
     dict
         ``records``, ``incomplete_records``, ``information_loss``, ``il1s``, ``correlation_difference``,
         ``eigenvalue_difference`` (infinite where columns depended on each other linearly and no longer do),
-        ``propensity_mse`` (of ``propensity_records`` evenly spaced records; without squares and products beyond 40
-        columns), ``share_change``, and by column, as lists, ``information_loss_by_column`` and
-        ``share_change_by_column``.
+        ``propensity_mse`` (of ``propensity_records`` evenly spaced records; without products of columns beyond 40
+        columns, and of 200 evenly spaced ones beyond 200), ``share_change``, and by column, as lists,
+        ``information_loss_by_column`` and ``share_change_by_column``.
 
         Where columns hold categories or ranges, these measures use the numbers alone, with their losses as a
         dictionary, and ``notes`` states that.  For all columns there are ``gower_distance``,
@@ -159,9 +160,12 @@ def utility(
             "eigenvalue_difference": eigenvalue_difference(X, Y),
         }
         if propensity:
-            some, quadratic = _sample(len(X), FITTED), X.shape[1] <= NARROW
+            some, those = _sample(len(X), FITTED), _sample(X.shape[1], MAX_FITTED_COLUMNS)
+            quadratic: bool | Literal["squares"] = True if those.size <= MAX_PRODUCT_COLUMNS else "squares"
             measures["propensity_records"] = int(some.size)
-            measures["propensity_mse"] = propensity_mse(X[some], Y[some], quadratic=quadratic)
+            measures["propensity_mse"] = propensity_mse(
+                X[np.ix_(some, those)], Y[np.ix_(some, those)], quadratic=quadratic
+            )
         losses, changes = [information_loss(X[:, j], Y[:, j]) for j in range(X.shape[1])], share_changes(X, Y)
         measures["share_change"] = max(changes)
         for key, figures in (("information_loss", losses), ("share_change", changes)):

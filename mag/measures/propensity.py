@@ -1,7 +1,7 @@
 """Loss as the success of a model that separates masked records from original ones."""
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -15,7 +15,9 @@ MAX_NEWTON_STEPS = 200
 CONSTANT_CURVATURE = 1e-12  # added to the curvature of the constant, where every p is 0 or 1
 
 
-def propensity_mse(original: Any, masked: Any, *, quadratic: bool = True, ridge: float = 1e-3) -> float:
+def propensity_mse(
+    original: Any, masked: Any, *, quadratic: bool | Literal["squares"] = True, ridge: float = 1e-3
+) -> float:
     """How well a logistic regression distinguishes masked from original records: 0 not at all, 1/4 perfectly.
 
     ``pMSE = 1/(2n) · Σ_i (p_i − 1/2)²`` over the 2n records of both tables together, where ``p_i`` is the estimated
@@ -24,9 +26,10 @@ def propensity_mse(original: Any, masked: Any, *, quadratic: bool = True, ridge:
     Parameters
     ----------
     original, masked : array of numbers, shape (n, d) or (n,)
-    quadratic : bool
-        Let the regression also use squares and products of the columns.  Masking by group means does not change the
-        means of the columns, so that the columns alone reveal nothing for any grouping.
+    quadratic : bool or "squares"
+        Let the regression also use squares and products of the columns, or their squares alone, which are as many as
+        the columns.  Masking by group means does not change the means of the columns, so that the columns alone reveal
+        nothing, whatever the groups.
     ridge : float
         A penalty ``ridge/2 · ‖β‖²`` on the coefficients of standardized terms is added to the negative log-likelihood,
         so that they stay finite if the tables can be separated.
@@ -50,16 +53,20 @@ def propensity_mse(original: Any, masked: Any, *, quadratic: bool = True, ridge:
     """
     X, Y = read_two_tables(original, masked)
     ridge = checks.positive("ridge", ridge)
-    terms = _terms(np.concatenate((X, Y)), checks.flag("quadratic", quadratic))
+    if quadratic != "squares":
+        checks.flag("quadratic", quadratic)
+    terms = _terms(np.concatenate((X, Y)), quadratic)
     is_masked = np.repeat([0.0, 1.0], X.shape[0])
     return float(np.mean((_probabilities(terms, is_masked, ridge) - 0.5) ** 2))
 
 
-def _terms(Z: np.ndarray, quadratic: bool) -> np.ndarray:
-    """A constant, then the standardized columns that vary and, if requested, their squares and products."""
+def _terms(Z: np.ndarray, quadratic: bool | Literal["squares"]) -> np.ndarray:
+    """Standardized columns, with squares and products as requested, those that vary, behind a constant."""
     (Z,) = standardize_tables(Z)
     Z = center_table(Z)
-    if quadratic:
+    if quadratic == "squares":
+        Z = np.concatenate((Z, Z * Z), axis=1)
+    elif quadratic:
         i, j = np.triu_indices(Z.shape[1])
         Z = np.concatenate((Z, Z[:, i] * Z[:, j]), axis=1)
     deviation = deviations(Z)

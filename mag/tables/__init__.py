@@ -8,6 +8,7 @@ from mag._lib.checks import unused
 from mag._lib.errors import InputTypeError
 from mag.api.table_options import Options
 from mag.api.types import AnyCost, BackendName, MethodName, ProgressReport, RandomState, TableMethodOptions
+from mag.files import FORMATS
 from mag.tables._column_file import release_file
 from mag.tables._file_job import FileRelease
 from mag.tables._guarantee import Guarantee
@@ -174,6 +175,7 @@ def microaggregate(
     small_strata : {"error", "merge", "suppress"}
         How to treat strata with fewer than k records: raise an error, pool them (with each other, then with the next
         smallest; where pooled records differ in a column of `by`, that cell becomes missing), or withhold them.
+        "suppress" also withholds strata in which no group could meet `diversity` or `closeness`.
     round : int or dict, optional
         Number of decimals of published floats, rounded in exact arithmetic, ends of ranges outwards; may be a
         dictionary by column.
@@ -237,6 +239,7 @@ smallest class 3 of 7 records.
     2.0
     """
     requested = Options.of(locals())
+    _check_ending(table)
     if is_source(table) and scope == "joint":
         return release_joint_file(table, requested)
     unused("memory", memory, "files that are masked column by column" if is_source(table) else "tables in memory")
@@ -246,3 +249,14 @@ smallest class 3 of 7 records.
         if requested.is_used(name):
             raise InputTypeError(f"{name} is used for Parquet files only; write the data of the result yourself.")
     return release_table(table, requested)
+
+
+def _check_ending(table: Any) -> None:
+    """The path of a file of another format than Parquet is a mistake."""
+    ending = os.path.splitext(os.fspath(table))[1].lower() if isinstance(table, (str, os.PathLike)) else ""
+    others = {one for name, form in FORMATS.items() if name != "parquet" for one in form.endings}
+    if ending in others:
+        raise InputTypeError(
+            f"table must be a frame, a dictionary of arrays or the path of Parquet; got the path of a {ending} file, "
+            "read it first (such as by polars or pandas), or use the command mag mask."
+        )

@@ -161,7 +161,8 @@ def _members(
         reached = np.flatnonzero(2 * within >= whole[group])
         return code[reached[np.unique(group[reached], return_index=True)[1]]]
     frequent = np.bincount(codes, minlength=m)[code]
-    worse = -counts if how == "mode" else _away(categories, counts, group, code, first)
+    equally_far = categories.tree is None and not categories.ordered  # then the medoid is the mode
+    worse = -counts if how == "mode" or equally_far else _away(categories, counts, group, code, first)
     order = np.lexsort((code, -frequent, worse, group))
     return code[order][first]
 

@@ -16,11 +16,12 @@ from mag._lib.progress import Progress, is_quiet
 from mag._lib.roles import is_name
 from mag.api.table_options import MICROAGGREGATE, Options
 from mag.frames import Frame, frame_of
-from mag.frames.categories import CategoryCodes, categories_of, is_category, order_of
+from mag.frames.categories import CategoryCodes, categories_of, describe_category, is_category, order_of
 from mag.frames.units import RefusedColumnError, Units
 from mag.hierarchy import Hierarchy, hierarchy_of
 from mag.tables._aggregate import AGGREGATES, representatives
 from mag.tables._categories import ALLOWED, generalized_columns, mask_categories, mask_range
+from mag.tables._codes import describe_lost_zeros, warn_of_codes
 from mag.tables._compared import Original
 from mag.tables._grouping import Comparable, TableGroups, constrain_groups, group_each, group_jointly
 from mag.tables._guarantee import Guarantee
@@ -28,7 +29,7 @@ from mag.tables._manifest import Provenance
 from mag.tables._release import Release, TableGrouping
 from mag.tables._request import GroupingPlan, Request, check_request, decimals_by_column, record_options
 from mag.tables._round import round_floats
-from mag.tables._sensitive import Promise, check_feasible, constrain, orders_of, promises_of
+from mag.tables._sensitive import Promise, check_feasible, constrain, failing_strata, orders_of, promises_of
 from mag.tables._strata import SmallStrataError, Strata, form_strata, sizes_of
 from mag.tables.criteria.enforce import Constraint
 
@@ -79,12 +80,17 @@ def release_table(table: Any, options: Options) -> Release:
     frame = frame_of(table)
     request = check_request(frame.names, options, lambda name: scale_of(frame, name, options))
     columns = read(frame, request)
+    warn_of_codes(columns.units, request.plan.ks)
     strata = stratify(frame, columns, request)
-    if strata.withheld:
-        columns = columns.select(strata.rows)
     orders = orders_of(frame, request.roles.sensitive, request.options.order)
     constraints = constrain(frame, strata.rows, request.demands, orders)
+    if request.options.small_strata == "suppress":
+        while 0 < len(failing := failing_strata(constraints, strata.members())) < sizes_of(strata.stratum).size:
+            strata = strata.without(failing)
+            constraints = constrain(frame, strata.rows, request.demands, orders)
     check_feasible(request.demands, constraints, strata.members())
+    if strata.withheld:
+        columns = columns.select(strata.rows)
     clock.lap("read")
     groups = group(columns, strata, constraints, request)
     clock.lap("group")
@@ -119,6 +125,12 @@ def scale_of(frame: Frame, name: Hashable, options: Options) -> str:
     if not (tree or ordered or how in ALLOWED["nominal"] or is_category(column)):
         return "number"
     scale = "ordinal" if ordered or order_of(column) is not None else "nominal"
+    asked = how if isinstance(options.aggregate, Mapping) else options.aggregate
+    if scale == "nominal" and not tree and asked is None:
+        raise InputTypeError(
+            f"columns must hold numbers, dates or declared categories; {name!r} holds {describe_category(column)}, or "
+            f"pass hierarchies=, order= or aggregate={{{name!r}: 'mode'}}, which publishes a value of each group."
+        )
     return f"{scale} with a hierarchy" if tree else scale
 
 
@@ -477,6 +489,9 @@ def _warnings(
         what = " and ".join(dict.fromkeys(demand.option for demand in request.demands))
         counts = f"{groups.n_before} before, {groups.n_groups[0]} after"
         warnings.append(f"Groups were changed to meet the required {what}: {counts}.")
+    for name, unit in columns.units.items():
+        if name not in texts:
+            warnings += describe_lost_zeros(name, unit, data, request.plan.ks[name])
     if not groups.complete:
         warnings.append("time_limit ended the search: these are the best groups found until then.")
     return tuple(warnings)

@@ -8,9 +8,11 @@ import numpy as np
 
 from mag._lib import checks
 from mag._lib.errors import InputTypeError, InputValueError
+from mag._lib.nearest import ask_nearest
 from mag._lib.roles import assign_roles, names_of
+from mag.api.method import check_keywords
 from mag.api.options import cost_of, generator_of, progress_of
-from mag.api.table_options import ALWAYS, IF_USED, OPTIONS, Options, accepted
+from mag.api.table_options import ALWAYS, IF_USED, MICROAGGREGATE, OPTIONS, Options, accepted
 from mag.costs import Cost
 from mag.methods import METHODS
 from mag.tables._aggregate import AGGREGATES
@@ -76,6 +78,7 @@ def check_request(
 ) -> Request:
     """Make all checks that need no column; `scale_of` gives the scale of each column."""
     check_choices(options)
+    check_keywords("microaggregate", options.of_method, accepted(MICROAGGREGATE))
     demands = demands_of(options.diversity, options.closeness, names)
     roles = roles_of(names, options, demands)
     check_names_of("hierarchies", options.hierarchies, roles.columns)
@@ -153,8 +156,11 @@ def check_names_of(option: str, setting: Any, columns: list[Hashable], role: str
         return
     if not isinstance(setting, Mapping):
         raise InputTypeError(f"{option} must be a dictionary by column; got {checks.describe(setting)}.")
-    if wrong := [repr(name) for name in setting if name not in columns]:
-        raise InputValueError(f"{option} must name columns that are {role}; got {', '.join(wrong)}.")
+    if wrong := [name for name in setting if name not in columns]:
+        question = ask_nearest(wrong[0], columns) or "."
+        raise InputValueError(
+            f"{option} must name columns that are {role}; got {', '.join(map(repr, wrong))}{question}"
+        )
 
 
 def plan_of(columns: list[Hashable], options: Options, scales: dict[Hashable, str]) -> GroupingPlan:

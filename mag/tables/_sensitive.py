@@ -246,17 +246,31 @@ def check_feasible(
         if reason := constraint.criterion.why_not(constraint.totals, constraint.column):
             raise InputValueError(reason)
         whole = [constraint.select(rows).whole for rows in strata]
-        failing = [badness for holds, badness in whole if not holds]
+        failing = {place: badness for place, (holds, badness) in enumerate(whole) if not holds}
         if failing:
-            option = demand.option
+            option, sizes = demand.option, np.array([rows.size for rows in strata])
+            worst = max(failing, key=lambda place: failing[place])
+            rank = 1 + int((sizes > sizes[worst]).sum())
             raise InputValueError(
                 f"{option} of {demand.name!r} cannot be met in {len(failing)} of {len(whole)} strata, not even by one "
-                f"group of each, which reaches {abs(max(failing)):.3g} in the worst; pass fewer columns in by=, or a "
-                f"weaker {option}."
+                f"group of each, which reaches {abs(failing[worst]):.3g} in the worst, of {sizes[worst]} records, "
+                f"number {rank} by size; pass small_strata='suppress' to withhold such strata, or use fewer strata or "
+                f"a weaker {option}."
             )
 
 
-# ---- promises that hold in the end
+def failing_strata(constraints: Sequence[Constraint], strata: Sequence[np.ndarray]) -> list[int]:
+    """The strata in which not even one group could meet a constraint; none where the whole table could not."""
+    if any(constraint.criterion.why_not(constraint.totals, constraint.column) for constraint in constraints):
+        return []
+    return [
+        place
+        for place, rows in enumerate(strata)
+        if not all(constraint.select(rows).whole[0] for constraint in constraints)
+    ]
+
+
+# ---- what holds in the end
 
 
 def promises_of(

@@ -27,6 +27,12 @@ class Strata:
         """How many records are not published."""
         return self.n - self.rows.size
 
+    def without(self, strata: list[int]) -> "Strata":
+        """The same without the records of these strata, which are withheld."""
+        stays = ~np.isin(self.stratum, strata)
+        blank = [None if one is None else one[stays] for one in self.blank]
+        return Strata(self.n, self.rows[stays], number_rows([self.stratum[stays]]), blank)
+
     def members(self) -> list[np.ndarray]:
         """The places of the published records of each stratum."""
         order = np.argsort(self.stratum, kind="stable")

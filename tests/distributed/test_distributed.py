@@ -280,7 +280,10 @@ def test_mistakes_in_columns():
         mag.distributed.columns(frame[["debt", "name"]], 3, columns=["debt", "debt"], keep="name")
     with pytest.raises(ValueError, match=r"^columns and keep must not overlap; got 'debt', 'name' in both\.$"):
         mag.distributed.columns(frame[["debt", "name"]], 3, columns=["debt", "name"], keep=["debt", "name"])
-    with pytest.raises(ValueError, match=r"^keep must name columns of X; got 'Town', 'y'\.$"):
+    with pytest.raises(
+        ValueError,
+        match=r"^keep must name columns of X; got 'Town', 'y', which it does not have, did you mean 'town'\?$",
+    ):
         mag.distributed.columns(frame, 3, keep=["Town", "y"])
     with pytest.raises(TypeError, match=r"columns must hold real numbers; got dtype category in column 'town'"):
         mag.distributed.columns(frame, 3, keep="name")

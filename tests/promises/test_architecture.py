@@ -28,6 +28,7 @@ from mag.tables.criteria.enforce import ENFORCE
 
 ROOT = pathlib.Path(mag.__file__).parent
 LAYERS = [  # a module may import from its own layer and from those after it
+    ["mag.__main__"],
     ["mag.commands"],
     ["mag.estimators"],
     ["mag.dp", "mag.tables"],

@@ -193,7 +193,7 @@ def test_seconds_of_a_comparison_are_without_compilation(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "error", "sentence"),
     [
-        ({"methods": ["mdaw"]}, ValueError, "methods must be one of 'anneal', .*; got 'mdaw'"),
+        ({"methods": ["mdaw"]}, ValueError, "methods must be one of 33 names; got 'mdaw', did you mean 'mdav'"),
         ({"methods": []}, ValueError, "methods must hold at least one entry"),
         ({"k": []}, ValueError, "k must hold at least one entry"),
         ({"k": 201}, ValueError, r"k must be an integer in \[1, n=200\]; got 201"),
@@ -218,11 +218,11 @@ def test_utility_of_wide_tables_fits_into_memory(monkeypatch):
     """The terms of the propensity score grow with the square of the columns."""
     asked = []
     monkeypatch.setattr(assess, "propensity_mse", lambda X, Y, quadratic: asked.append(quadratic) or 0.0)
-    for d in (assess.NARROW, assess.NARROW + 1):
+    for d in (assess.MAX_PRODUCT_COLUMNS, assess.MAX_PRODUCT_COLUMNS + 1):
         X = records(60, d)
         assert "propensity_mse" in assess.utility(X, X)
         assert "propensity_mse" not in assess.utility(X, X, propensity=False)
-    assert asked == [True, False]
+    assert asked == [True, "squares"]
 
 
 # ---- progress

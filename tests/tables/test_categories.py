@@ -80,10 +80,10 @@ def test_the_thesis_table_3_3():
 
 def test_modes_medians_medoids_and_ranges_by_hand():
     table = {"x": ["b", "a", "a", "c", "b", "c", "c"], "g": [0, 0, 0, 0, 1, 1, 1]}
-    mode = mag.microaggregate(table, 3, "x", by="g")
+    mode = mag.microaggregate(table, 3, "x", by="g", aggregate="mode")
     assert mode.data["x"].tolist() == ["a"] * 4 + ["c"] * 3
     assert mode.guarantee.replaced == ("x",)
-    tie = mag.microaggregate({"x": ["b", "a", "b", "b"], "g": [0, 0, 1, 1]}, 2, "x", by="g")
+    tie = mag.microaggregate({"x": ["b", "a", "b", "b"], "g": [0, 0, 1, 1]}, 2, "x", by="g", aggregate="mode")
     assert tie.data["x"].tolist() == ["b"] * 4  # which more records of the table have
     ranks = {"x": ["low", "high", "middle", "low"], "g": [0] * 4}
     for how, expected in {
@@ -94,7 +94,7 @@ def test_modes_medians_medoids_and_ranges_by_hand():
     jobs = {"x": ["baker", "painter", "surgeon"], "g": [0] * 3}
     medoid = mag.microaggregate(jobs, 3, "x", by="g", hierarchies={"x": TREE}, aggregate="medoid")
     assert medoid.data["x"].tolist() == ["baker"] * 3
-    weighted = mag.microaggregate(table, 3, "x", by="g", weights=[9, 1, 1, 1, 1, 1, 1])
+    weighted = mag.microaggregate(table, 3, "x", by="g", aggregate="mode", weights=[9, 1, 1, 1, 1, 1, 1])
     assert weighted.data["x"].tolist() == ["b"] * 4 + ["c"] * 3
 
 
@@ -170,7 +170,7 @@ def test_ordered_categories_keep_their_order():
 
 
 def test_booleans_and_numbers_with_a_tree():
-    release = mag.microaggregate(pl.DataFrame({"x": [True, True, False, True]}), 4, "x")
+    release = mag.microaggregate(pl.DataFrame({"x": [True, True, False, True]}), 4, "x", aggregate="mode")
     assert release.data["x"].to_list() == [True] * 4
     tree = mag.Hierarchy.intervals(0, 100, [10, 50])
     aged = mag.microaggregate(pa.table({"age": AGE, "y": AGE}), 4, ["age", "y"], hierarchies={"age": tree})
@@ -211,7 +211,9 @@ def test_shuffled_records_stay_together():
 def test_importance_decides_what_is_kept():
     table = {"x": ["a", "b", "a", "b"] * 4, "y": [0.0, 0.0, 9.0, 9.0] * 4}
     for name, other in (("x", "y"), ("y", "x")):
-        release = mag.microaggregate(table, 8, ["x", "y"], importance={name: 10}, method="mdav")
+        release = mag.microaggregate(
+            table, 8, ["x", "y"], importance={name: 10}, method="mdav", aggregate={"x": "mode"}
+        )
         before, after = table[name], release.data[name].tolist()
         assert after == before
         assert release.data[other].tolist() != table[other]
@@ -229,7 +231,7 @@ MISTAKES = {
     "aggregate of 'x' (nominal) must be one of 'medoid', 'mode'; got 'mean'.": {"aggregate": "mean"},
     "aggregate of 'y' (number) must be one of 'max', 'mean', 'median', 'mid_range', 'min', 'range'; got "
     "'ancestor'.": {"aggregate": {"y": "ancestor"}},
-    "importance['y'] must be a positive number; got 0.": {"importance": {"y": 0}},
+    "importance['y'] must be a positive number; got 0.": {"importance": {"y": 0}, "aggregate": {"x": "mode"}},
     "hierarchies is not used by numbers that are grouped by themselves; leave it out.": {
         "hierarchies": {"x": TREE}, "scope": "per-column",
     },

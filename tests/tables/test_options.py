@@ -133,7 +133,9 @@ def test_what_follows_from_options_is_computed_once(make, monkeypatch):
         init(self, series)
 
     monkeypatch.setattr(base.SeriesColumn, "__init__", count)
-    release = mag.microaggregate(table, 3, ["age", "income", "job"], diversity={"disease": 2})
+    release = mag.microaggregate(
+        table, 3, ["age", "income", "job"], diversity={"disease": 2}, aggregate={"job": "mode"}
+    )
     assert release.guarantee.diversity["disease"].counted >= 2
     assert {name: calls.count(name) for name in ("demands_of", "scale_of", "_comparable")} == {
         "demands_of": 1,
@@ -156,8 +158,9 @@ def test_no_method_changes_the_coordinates(method, monkeypatch):
         return z, trees
 
     monkeypatch.setattr(_grouping.Comparable, "read", keep)
-    for columns in (["age", "income"], ["age", "income", "job"]):
-        mag.microaggregate(pl.DataFrame(PEOPLE), 2, columns, method=method, rest="drop", diversity={"disease": 2})
+    for columns, aggregate in ((["age", "income"], None), (["age", "income", "job"], {"job": "mode"})):
+        options = {"method": method, "rest": "drop", "diversity": {"disease": 2}, "aggregate": aggregate}
+        mag.microaggregate(pl.DataFrame(PEOPLE), 2, columns, **options)
     assert len(found) >= 4
     for z, before in found:
         assert np.array_equal(z, before)

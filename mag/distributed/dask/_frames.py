@@ -25,7 +25,7 @@ class Piece:
 
 
 SENTENCES = Sentences(
-    unknown="{role} must name columns of {table}; got {names}.",
+    unknown="{role} must name columns of {table}; got {names}, which it does not have{near}",
     shared="columns and keep must not overlap; got {names} in both.",
     unassigned="{table} must hold columns to group or to keep= only; got {names} in addition; keep or drop them.",
 )
@@ -47,9 +47,14 @@ def columns_to_group(
 
 def number_type(name: Hashable, dtype: Any, cost: Cost) -> np.dtype:
     """The NumPy dtype of a column of numbers."""
-    plain = np.dtype(getattr(dtype, "numpy_dtype", dtype)) if not isinstance(dtype, pd.CategoricalDtype) else None
+    try:
+        plain = np.dtype(getattr(dtype, "numpy_dtype", dtype))
+    except TypeError:  # text and categories of pandas have none
+        plain = None
     if plain is None or plain.kind not in "biuf" or plain.itemsize > 8:
-        raise InputTypeError(f"columns must hold real numbers; got dtype {describe_dtype(dtype)} in column {name!r}.")
+        raise InputTypeError(
+            f"columns must hold real numbers; got dtype {describe_dtype(dtype)} in column {name!r}, keep or drop it."
+        )
     if plain.kind == "b" and not cost.keeps_integers:
         raise InputTypeError(
             f"columns must not hold booleans, which have no {cost.representative}; cast column {name!r} first."

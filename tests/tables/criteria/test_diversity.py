@@ -865,7 +865,7 @@ def test_the_estimator_keeps_its_promises_for_frames_with_categories(library):
     X = library.DataFrame({"age": table["age"], "sensitive": [one or "none" for one in table["region"]]})
     disease, index = [one or "none" for one in table["disease"]], np.arange(len(table["age"]))[::-1]
     values = pd.Series(disease, index=index) if library is pd else disease  # by place, whatever the index says
-    estimator = mag.Microaggregator(4, diversity=3, closeness=0.4)
+    estimator = mag.Microaggregator(4, diversity=3, closeness=0.4, aggregate={"sensitive": "mode"})
     masked = estimator.fit_transform(X, sensitive=values)
     assert list(masked.columns) == ["age", "sensitive"]
     assert type(masked) is library.DataFrame

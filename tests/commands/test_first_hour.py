@@ -1,0 +1,96 @@
+"""Commands as a new user calls them: the rest of the columns, a manifest to check, columns that are left out."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+
+from mag.commands.cli import main
+
+N = 40
+PEOPLE = pl.DataFrame(
+    {
+        "age": [20 + i % 37 for i in range(N)],
+        "income": [1000.5 + 7 * i for i in range(N)],
+        "region": ["north", "south"] * (N // 2),
+        "disease": ["flu", "cough", "cold", "flu"] * (N // 4),
+        "name": [f"person {i}" for i in range(N)],
+    }
+)
+
+
+@pytest.fixture
+def people(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    PEOPLE.write_csv("people.csv")
+    return "people.csv"
+
+
+def test_the_rest_of_the_columns_is_dropped_or_kept_in_one_word(people, capsys):
+    given = ["mask", people, "-k", "4", "-c", "age", "-c", "income", "--quiet", "--overwrite", "-o", "out.csv"]
+    assert main(given) == 2
+    assert "or --rest drop for all." in " ".join(capsys.readouterr().err.split())
+    assert main([*given, "--keep", "region", "--rest", "drop"]) == 0
+    assert pl.read_csv("out.csv").columns == ["age", "income", "region"]
+    assert json.loads(pathlib.Path("out.csv.manifest.json").read_text())["guarantee"]["kept"] == ["region"]
+    assert main([*given, "--drop", "name", "--rest", "keep"]) == 0
+    assert pl.read_csv("out.csv")["disease"].to_list() == PEOPLE["disease"].to_list()
+    assert main([*given, "--rest", "publish"]) == 2
+    assert "--rest must be one of 'drop', 'error', 'keep'; got 'publish'." in capsys.readouterr().err
+
+
+def test_a_manifest_says_what_to_check(people, capsys):
+    options = ["-c", "age", "-c", "income", "--by", "region", "--diversity", "disease=2", "--rest", "drop"]
+    assert main(["mask", people, "-o", "out.csv", "-k", "4", *options]) == 0
+    capsys.readouterr()
+    given = ["check", "out.csv", "--manifest", "out.csv.manifest.json"]
+    assert main(given) == 0
+    said = capsys.readouterr().out
+    assert "PASS k=4" in said
+    assert "PASS diversity" in said
+    lines = pathlib.Path("out.csv").read_text().splitlines()
+    lines[1] = lines[1].replace("north", "south")  # a column that --qi age --qi income would forget
+    pathlib.Path("out.csv").write_text("\n".join(lines) + "\n")
+    assert main(given) == 1
+    assert main([*given, "-k", "4"]) == 2
+    assert "--manifest says what to check; leave --qi, -k" in capsys.readouterr().err
+    assert main(["check", "out.csv", "--manifest", people]) == 2
+    assert "'people.csv' must be the manifest of a masked file." in capsys.readouterr().err
+    assert main(["check", "out.csv"]) == 2
+    assert "--qi and -k must say what to check, unless --manifest FILE does." in capsys.readouterr().err
+
+
+def test_columns_left_out_of_a_comparison_are_named(people, capsys):
+    assert main(["mask", people, "-o", "out.csv", "-k", "4", "-c", "age", "--rest", "keep", "--quiet"]) == 0
+    for command in ("utility", "risk"):
+        assert main([command, people, "out.csv"]) == 0
+        assert "mag: note: left out, because they are not numbers: 'region', 'disease', 'name'; declare" in (
+            capsys.readouterr().err
+        )
+        assert main([command, people, "out.csv", "-c", "age"]) == 0
+        assert capsys.readouterr().err == ""
+
+
+WITHOUT_EXTRAS = """
+import sys
+for name in ("typer", "rich", "polars"):
+    sys.modules[name] = None
+from mag.commands.cli import main
+sys.exit(main({arguments}))
+"""
+
+
+@pytest.mark.parametrize("arguments", [["info"], ["info", "--json"]])
+def test_info_needs_no_extra(arguments):
+    code = WITHOUT_EXTRAS.format(arguments=arguments)
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+    assert "numba" in found.stdout
+
+
+def test_the_package_runs_as_the_command():
+    found = subprocess.run([sys.executable, "-m", "mag", "--version"], capture_output=True, text=True, check=True)
+    assert found.stdout.startswith("mag ")
