@@ -117,6 +117,22 @@ class Options:
             ),
         ],
     )
+    unit: Any = option(
+        None,
+        "The column that names the person, household or firm of each record.  k then counts these units instead of "
+        "records: every class has records of at least k of them, and strata with fewer than k units are small.  The "
+        "column is not published.",
+        (MICROAGGREGATE,),
+        hint="Any",
+        kind="column name, optional",
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "The column that names the person or household of each record: k counts them; not published.",
+                COLUMNS_PANEL,
+            )
+        ],
+    )
     method: str = option(
         "auto",
         "How to group several columns jointly, see `mag.multivariate`; further keywords are options of the method.",
@@ -411,7 +427,7 @@ class Options:
     )
     weights: Any = option(
         None,
-        "The weights of records in means and medians, and in the optimum of a single column.  k counts records.",
+        "The weights of records in means and medians, and in the optimum of a single column.  k does not count them.",
         (*TABLES, COMPARE),
         hint="Any",
         kind="column name or array, optional",

@@ -232,6 +232,11 @@ Report = Annotated[
     typer.Option("--report", help="Write a report, one HTML page.", metavar="FILE", rich_help_panel=OUTPUT_PANEL),
     Written,
 ]
+Unit = Annotated[str | None, table_option("unit")]
+UnitToCount = Annotated[
+    str | None,
+    column_option("The column that names the person or household of each record: k counts them.", "--unit"),
+]
 Rest = Annotated[str, table_option("rest")]
 Weights = Annotated[str | None, table_option("weights")]
 Withheld = Annotated[

@@ -39,6 +39,7 @@ class FileRoles(NamedTuple):
     keep: list[str]
     drop: list[str]
     demands: Demands
+    unit: str | None = None
 
     @classmethod
     def assigned(
@@ -51,6 +52,7 @@ class FileRoles(NamedTuple):
         sensitive: list[str] | None,
         demands: Demands,
         rest: str = "error",
+        unit: str | None = None,
     ) -> "FileRoles":
         """Assign the roles; reject columns without a role or with two; --keep may name a column with a criterion.
 
@@ -60,13 +62,16 @@ class FileRoles(NamedTuple):
 
         demanded = [name for name in demands.columns if name not in (sensitive or [])]
         kept = [name for name in keep or [] if name not in demanded]
-        roles = {"-c": columns, "--by": by or [], "--keep": kept, "--drop": drop or []}
+        dropped = [name for name in drop or [] if name != unit]  # which is not published, whether listed or not
+        roles = {"-c": columns, "--by": by or [], "--keep": kept, "--drop": dropped}
+        if unit is not None:
+            roles["--unit"] = [unit]
         if demands.columns:
             roles["--sensitive"] = demands.columns
         file.check_names([name for names in roles.values() for name in names])
         other = None if one_of("--rest", rest, OPTIONS["rest"].choices) == "error" else f"--{rest}"
         every: dict[str, Any] = assign_roles(roles, file.names(), repr(file.path.name), ROLE_SENTENCES, other)
-        return cls(columns, by or [], every["--keep"], every["--drop"], demands)
+        return cls(columns, by or [], every["--keep"], every["--drop"], demands, unit)
 
     @property
     def untouched(self) -> list[str]:
@@ -83,7 +88,7 @@ class FileRoles(NamedTuple):
             "diversity": self.demands.diversity or None,
             "closeness": self.demands.closeness or None,
             "order": self.demands.order or None,
-        }
+        } | ({} if self.unit is None else {"unit": self.unit})
 
 
 class Files(NamedTuple):
@@ -171,8 +176,9 @@ class Summary(NamedTuple):
 def _describe_kept(smallest_class: int, below_k: int, guarantee: "Guarantee") -> str:
     """The classes that include kept columns, in numbers."""
     k = guarantee.k if isinstance(guarantee.k, int) else min(guarantee.k.values())
+    few = f"of fewer than {k} units" if guarantee.unit is not None else f"smaller than {k}"
     return (
-        f"With the kept columns, {below_k} of {guarantee.n_records} records are in classes smaller than {k}; the "
+        f"With the kept columns, {below_k} of {guarantee.n_records} records are in classes {few}; the "
         f"smallest class has {smallest_class}."
     )
 
@@ -202,12 +208,15 @@ def write_release(
         if files.dry_run or target is None:
             return summary
         with files.drafts(reserved) as drafts:
+            units = None if roles.unit is None else release.units()
             stored = _write(target, roles, cells, release, meta, drafts)
             del release  # the count needs memory, too
             hashed = aside.submit(digest, drafts["out"])
             manifest["verified"] = verify_file(target, drafts["out"], summary.guarantee, stored)
             if roles.demands.diversity or roles.demands.closeness:
                 manifest["verified"]["sensitive"] = verify_sensitive(target, drafts["out"], roles)
+            if units is not None:
+                manifest["verified"]["units"] = verify_units(target, drafts["out"], summary.guarantee, units)
             size = drafts["out"].stat().st_size
             manifest["files"] = {"output": {"name": target.path.name, "bytes": size, "sha256": hashed.result()}}
             if salt is not None and proof is not None:
@@ -261,6 +270,20 @@ def verify_sensitive(file: File, draft: pathlib.Path, roles: FileRoles) -> list[
     frame, _ = file.read(demands.ranked, [*classes, *text], draft=draft)
     counted = recount_promises(frame, classes, demands.diversity or None, demands.closeness or None, demands.order)
     return [{"column": promise.name, **promise.require().facts()} for promise in counted]
+
+
+def verify_units(file: File, draft: pathlib.Path, guarantee: "Guarantee", units: list[Any]) -> dict[str, Any]:
+    """Units of classes of the file read back; it does not hold them, but its records are in their order."""
+    from mag.verify import require_units
+
+    classes = [str(name) for name in (*guarantee.by, *guarantee.columns)]
+    frame, _ = file.read([], classes, draft=draft)
+    assert isinstance(guarantee.k, int)
+    smallest_units = require_units(frame, classes, units, guarantee.k)
+    return {
+        "counted": "on the file read back, with the units of IN in the order of its records",
+        "smallest": smallest_units,
+    }
 
 
 def _stamp(path: pathlib.Path) -> tuple[int, int, int]:

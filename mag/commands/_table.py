@@ -19,17 +19,18 @@ def read_table(
     others: Sequence[str] = (),
     weights: str | None = None,
     declared: Sequence[str] = (),
+    unit: str | None = None,
 ) -> "tuple[pl.DataFrame, Meta]":
     """The columns to compute with, which must not be text; the other columns unchanged; those `declared` as categories.
 
-    Reject a missing code for a column that is neither a column to compute with nor `weights`.
+    `unit` is read like a category.  Reject a missing code for a column that is unchanged.
     """
     file.check_names(list(file.layout.null_of))
-    unused = [name for name in file.layout.null_of if name not in [*columns, *declared, weights]]
+    unused = [name for name in file.layout.null_of if name not in [*columns, *declared, weights, unit]]
     if unused:
         listed = ", ".join(map(repr, unused))
         raise InputValueError(f"--null: codes apply to numeric columns only; got {listed}.")
-    frame, meta = file.read(columns, others, declared)
+    frame, meta = file.read(columns, others, [*declared, *([] if unit is None else [unit])])
     text = [name for name in columns if _is_category(frame[name])]
     if text:
         raise InputValueError(f"{file.path.name!r}: {categories(text)}")

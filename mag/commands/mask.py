@@ -43,6 +43,7 @@ def mask(
     diversity: opt.Diversity = None,
     closeness: opt.Closeness = None,
     drop: opt.Drop = None,
+    unit: opt.Unit = None,
     rest: opt.Rest = "error",
     option: opt.MethodOption = None,
     aggregate: opt.Aggregate = None,
@@ -73,9 +74,9 @@ def mask(
 ) -> None:
     """Mask a file so that every record equals at least k-1 others, and verify that on the written file.
 
-    Every column of IN needs a role: -c, --by, --keep, --sensitive or --drop, or one for all others by --rest; columns
-    of --diversity and --closeness are sensitive.  A manifest beside OUT records options, versions, the hash of OUT and
-    what was counted on it.
+    Every column of IN needs a role: -c, --by, --keep, --sensitive, --unit or --drop, or one for all others by --rest;
+    columns of --diversity and --closeness are sensitive.  A manifest beside OUT records options, versions, the hash of
+    OUT and what was counted on it.
 
     Examples:
     mag mask people.csv -o out.csv -k 5 -c age -c income --by region --keep answer --drop name
@@ -83,12 +84,13 @@ def mask(
     mag mask people.csv -o out.csv -k 5 -c age -c job -c degree --hierarchy job=jobs.csv --order degree=low,mid,high
     mag mask people.csv -o out.csv -k 5 -c age --diversity disease=3 --closeness income=0.2 --drop name
     mag mask wide.parquet -o out.parquet -k 10 -c x1 -c x2 --scope per-column --report report.html
+    mag mask visits.csv -o out.csv -k 5 -c age -c cost --unit patient --rest drop
     mag mask long.parquet -o out.parquet -k 5 -c age -c income --drop name --memory 2GB
     """
     others, sources = {"report": report, "withheld": withheld}, opt.read_files(mask, locals())
     files = Files.checked(source, sources, out, text_layout, others, prove_input, overwrite, dry_run)
     demands = Demands.parsed(files.source, diversity, closeness, order, sensitive or [], column)
-    roles = FileRoles.assigned(files.source, column, by, keep, drop, sensitive, demands, rest)
+    roles = FileRoles.assigned(files.source, column, by, keep, drop, sensitive, demands, rest, unit)
     categories, by_column = parse_categories(column, aggregate, hierarchy, demands.order, importance, other)
     if weights is not None and weights not in [*roles.keep, *roles.drop]:
         raise InputValueError(f"--weights must name a column of --keep or --drop; got {weights!r}.")
@@ -142,7 +144,7 @@ def _mask_table(
     """The whole table at once, in memory."""
     from mag.tables import microaggregate
 
-    frame, meta = read_table(files.source, cells.computed, roles.untouched, weights, cells.categories)
+    frame, meta = read_table(files.source, cells.computed, roles.untouched, weights, cells.categories, roles.unit)
     note_codes(frame, [name for name in cells.computed if name in roles.columns], k, quiet)
     if weights is not None:
         options = options | {"weights": read_weights(files.source, weights)}

@@ -80,6 +80,10 @@ class ReportFacts:
         As `mag.measures.assess` gives them.
     by, untouched : sequence of columns
         Columns that groups do not cross, and columns that were published unchanged.
+    unit : column, optional
+        The column of persons or other units that k counts; otherwise k counts records.
+    smallest_units : int, optional
+        With a unit: the smallest number of units whose records are alike.
     with_kept : tuple of two int, optional
         The smallest class in all published columns, untouched ones included, and the records in classes below k.
     withheld : int
@@ -109,6 +113,8 @@ class ReportFacts:
     risk: Mapping[str, Any] = field(default_factory=dict)
     by: Sequence[Hashable] = ()
     untouched: Sequence[Hashable] = ()
+    unit: Hashable | None = None
+    smallest_units: int | None = None
     with_kept: tuple[int, int] | None = None
     withheld: int = 0
     promises: Sequence[str] = ()

@@ -58,10 +58,12 @@ def _figures(facts: ReportFacts) -> Element:
 def _state_promise(facts: ReportFacts) -> Element:
     strata = [" within the same ", *names(facts.by)] if facts.by else []
     if facts.scope == "joint":
-        k = facts.smallest
+        k, what = facts.smallest, "records"
+        if facts.unit is not None:
+            k, what = facts.smallest_units or 0, f"units ({facts.unit})"
         points: list[list[Content]] = [
-            [f"At least {k} records share each published combination of ", *names(facts.names), *strata, "."],
-            [f"An intruder who knows these values of a person is left with at least {k} records that may be theirs."],
+            [f"At least {k} {what} share each published combination of ", *names(facts.names), *strata, "."],
+            [f"An intruder who knows these values of a person is left with at least {k} {what} that may be theirs."],
         ]
     else:
         sizes = [*facts.k.values()] if isinstance(facts.k, Mapping) else [facts.k]
@@ -85,6 +87,8 @@ def _state_no_promise(facts: ReportFacts) -> Element:
     if facts.scope == "per-column":
         alike = f"The smallest number of records alike in all masked columns is {tally(facts.smallest)}."
         points.append([f"This is not joint k-anonymity. {alike}"])
+    if facts.unit is None:
+        points.append(["k counts records: several records of one person count as several without unit=."])
     if facts.untouched:
         points.append(["Published unchanged, and not covered: ", *names(facts.untouched), ".", _exposure(facts)])
     else:

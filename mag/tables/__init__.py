@@ -78,6 +78,7 @@ def microaggregate(
     *,
     # options: written by tools.names from mag.api.table_options
     by: Names | None = None,
+    unit: Any = None,
     method: MethodName = "auto",
     scope: Scope = "joint",
     cost: AnyCost | None = None,
@@ -126,6 +127,10 @@ def microaggregate(
     by : column name or list of them, optional
         Strata: groups never mix combinations of values of these columns, which are published unchanged.  A missing
         value is a value.
+    unit : column name, optional
+        The column that names the person, household or firm of each record.  k then counts these units instead of
+        records: every class has records of at least k of them, and strata with fewer than k units are small.  The
+        column is not published.
     method : str
         How to group several columns jointly, see `mag.multivariate`; further keywords are options of the method.
     scope : {"joint", "per-column"}
@@ -164,7 +169,7 @@ def microaggregate(
         How to treat values that have no leaf in their hierarchy: raise an error, or publish the root for them and for
         all of their group, see `mag.Hierarchy.with_other`.
     weights : column name or array, optional
-        The weights of records in means and medians, and in the optimum of a single column.  k counts records.
+        The weights of records in means and medians, and in the optimum of a single column.  k does not count them.
     standardize : bool or "range", optional
         With several columns: measure each in standard deviations of the whole table's column, the same in all strata;
         True by default.  "range" measures numbers in their range and categories by their loss, to minimize

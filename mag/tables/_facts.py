@@ -32,6 +32,8 @@ def facts_of(release: "Release", original: Original, compared: BeforeAfter, titl
         risk=release.risk(),
         by=guarantee.by,
         untouched=guarantee.kept,
+        unit=guarantee.unit,
+        smallest_units=guarantee.smallest_units,
         with_kept=release.count_with_kept(),
         withheld=release.withheld,
         promises=[*map(str, guarantee.diversity.values()), *map(str, guarantee.closeness.values())],

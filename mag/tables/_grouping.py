@@ -316,25 +316,49 @@ def group_jointly(
     z, trees = comparable.read()
     if plan.method == "mondrian" and trees is None and _without_places(units):  # it then halves coordinates
         z, trees = comparable.read(places=True)
-    if z.shape[1] == 1 and trees is None:  # ranks alone: the optimum is known
-        labels, n_groups = group_column(z[:, 0], index, k, plan.cost, weights, options.backend, request.threads)
-        return TableGroups(labels, [n_groups], "univariate", True)
-
-    def group(method: str, progress: Any, time_limit: float | None) -> TableGroups:
-        labels, n_groups, methods, complete = group_records(
-            z, index, k, method=method, backend=options.backend, threads=request.threads,
-            random_state=request.generator, progress=progress, time_limit=time_limit, options=options.of_method,
-            trees=trees,
-        )  # fmt: skip
-        return TableGroups(labels, [n_groups], ", ".join(methods), complete)
-
     if trees is not None and constraints and _is_cut_first(z, index, k, request):
-        groups = group(CUT_FIRST, None, None)
+        groups = _group_with(CUT_FIRST, z, trees, index, request, None, None)
         held = np.logical_and.reduce([constraint.judge_groups(groups.labels)[0] for constraint in constraints])
         if np.mean(held) < MIN_HOLDING:
             return groups
     share = SHARE_FOR_GROUPS if constraints and options.time_limit is not None else 1.0
-    return group(plan.method, request.progress, options.time_limit and options.time_limit * share)
+    return group_points(z, trees, index, weights, request, share)
+
+
+def group_points(
+    z: np.ndarray,
+    trees: CategoryColumns | None,
+    index: StratumIndex,
+    weights: np.ndarray | None,
+    request: Request,
+    share: float = 1.0,
+) -> TableGroups:
+    """Rows of comparable numbers, in a share of the time limit; the optimum on a line, where weights count."""
+    plan, options = request.plan, request.options
+    if z.shape[1] == 1 and trees is None:
+        k = next(iter(plan.ks.values()))
+        labels, n_groups = group_column(z[:, 0], index, k, plan.cost, weights, options.backend, request.threads)
+        return TableGroups(labels, [n_groups], "univariate", True)
+    limit = options.time_limit and options.time_limit * share
+    return _group_with(plan.method, z, trees, index, request, request.progress, limit)
+
+
+def _group_with(
+    method: str,
+    z: np.ndarray,
+    trees: CategoryColumns | None,
+    index: StratumIndex,
+    request: Request,
+    progress: Any,
+    time_limit: float | None,
+) -> TableGroups:
+    k, options = next(iter(request.plan.ks.values())), request.options
+    labels, n_groups, methods, complete = group_records(
+        z, index, k, method=method, backend=options.backend, threads=request.threads,
+        random_state=request.generator, progress=progress, time_limit=time_limit, options=options.of_method,
+        trees=trees,
+    )  # fmt: skip
+    return TableGroups(labels, [n_groups], ", ".join(methods), complete)
 
 
 def _is_cut_first(z: np.ndarray, index: StratumIndex, k: int, request: Request) -> bool:

@@ -27,6 +27,10 @@ class Guarantee:
         The smallest number of records that are alike in all of `by` and `columns`.
     smallest_by_column : dict
         With ``scope="per-column"``: the same for `by` and one column.
+    unit : column name, optional
+        The column of persons or other units that k counts; None where k counts records.
+    smallest_units : int, optional
+        With a unit: the smallest number of units whose records are alike in all of `by` and `columns`.
     generalized, replaced : tuple of column names
         Where categories or ranges are published: columns whose cells are true for every record, and columns whose cells
         are one value for each group, which need not be a record's own.
@@ -52,6 +56,8 @@ class Guarantee:
     n_groups: int | dict[Hashable, int]
     smallest: int
     smallest_by_column: dict[Hashable, int] = field(default_factory=dict)
+    unit: Hashable | None = None
+    smallest_units: int | None = None
     generalized: tuple[Hashable, ...] = ()
     replaced: tuple[Hashable, ...] = ()
     sensitive: tuple[Hashable, ...] = ()
@@ -62,8 +68,18 @@ class Guarantee:
     holds: bool = True
 
     def facts(self) -> dict[str, Any]:
-        """For the manifest: all attributes, of those about categories and sensitive columns the ones with content."""
-        optional = ("generalized", "replaced", "sensitive", "diversity", "closeness", "levels", "suppressed")
+        """For the manifest: all attributes; those about units, categories and sensitive columns only with content."""
+        optional = (
+            "unit",
+            "smallest_units",
+            "generalized",
+            "replaced",
+            "sensitive",
+            "diversity",
+            "closeness",
+            "levels",
+            "suppressed",
+        )
         facts = {name: fact for name, fact in vars(self).items() if name not in optional or fact}
         for option in ("diversity", "closeness"):
             if option in facts:
@@ -75,8 +91,13 @@ class Guarantee:
         if self.scope == "joint":
             others = "other" if self.k == 2 else "others"
             least = self.k if isinstance(self.k, int) else min(self.k.values())
+            shares = f"Every record shares its values of {names}{strata} with"
             text = (
-                f"Every record shares its values of {names}{strata} with at least {least - 1} {others}: k = {least}, "
+                f"{shares} records of at least {least - 1} other {'unit' if self.k == 2 else 'units'} ({self.unit}): "
+                f"k = {least} units, counted on the published table, smallest class {self.smallest_units} units, of "
+                f"{self.n_records} records."
+                if self.unit is not None
+                else f"{shares} at least {least - 1} {others}: k = {least}, "
                 f"counted on the published table, smallest class {self.smallest} of {self.n_records} records."
             )
         else:

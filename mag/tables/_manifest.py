@@ -30,8 +30,8 @@ class Provenance:
         cls, options: dict[str, Any], n: int, names: Iterable[Hashable], seconds: dict[str, float] | None = None
     ) -> "Provenance":
         """Of a release of a table of n records with these columns."""
-        dropped = frozenset(options["drop"])
-        published = [name for name in names if name not in dropped]
+        unpublished = frozenset([*options["drop"], options.get("unit")])
+        published = [name for name in names if name not in unpublished]
         table = {"records": n, "columns": [*map(str, published)]}
         return cls(public_options(options, published), table, installed_versions(), seconds or {})
 

@@ -26,6 +26,7 @@ from mag.tables._compared import Original
 from mag.tables._grouping import Comparable, TableGroups, constrain_groups, group_each, group_jointly
 from mag.tables._guarantee import Guarantee
 from mag.tables._manifest import Provenance
+from mag.tables._owners import count_owners, group_owners, read_owners
 from mag.tables._release import Release, TableGrouping
 from mag.tables._request import GroupingPlan, Request, check_request, decimals_by_column, record_options
 from mag.tables._round import round_floats
@@ -36,16 +37,21 @@ from mag.tables.criteria.enforce import Constraint
 
 @dataclass(frozen=True)
 class TableColumns:
-    """The columns to mask as exact numbers, the decimals that floats are rounded to, and the records' weights."""
+    """The columns to mask as exact numbers, the decimals that floats are rounded to, and the records' weights.
+
+    `owners` number the unit that each record belongs to, where `unit=` names a column.
+    """
 
     units: dict[Hashable, Units | CategoryCodes]
     decimals: dict[Hashable, int]
     weights: np.ndarray | None
+    owners: np.ndarray | None = None
 
     def select(self, rows: np.ndarray) -> "TableColumns":
         """The same of some records."""
         units = {name: unit.select(rows) for name, unit in self.units.items()}
-        return TableColumns(units, self.decimals, None if self.weights is None else self.weights[rows])
+        weights, owners = (None if own is None else own[rows] for own in (self.weights, self.owners))
+        return TableColumns(units, self.decimals, weights, owners)
 
 
 @dataclass(frozen=True)
@@ -100,7 +106,7 @@ def release_table(table: Any, options: Options) -> Release:
     clock.lap("mask")
     promises = promises_of(request.demands, constraints, orders)
     require_true(frame, published, columns.units, request)
-    guarantee = recount(published, strata, groups, promises, request)
+    guarantee = recount(frame, published, strata, groups, promises, request)
     clock.lap("recount")
     return make_release(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
 
@@ -113,7 +119,8 @@ def read(frame: Frame, request: Request) -> TableColumns:
     verify.require_comparable(frame, request.roles.by)
     units = {name: _read_column(frame, name, request) for name in request.roles.columns}
     decimals = decimals_by_column(request.options.round, [name for name, unit in units.items() if not unit.is_integer])
-    return TableColumns(units, decimals, _weights(frame, request.options.weights))
+    owners = read_owners(frame, request.roles.unit[0]) if request.roles.unit else None
+    return TableColumns(units, decimals, _weights(frame, request.options.weights), owners)
 
 
 def scale_of(frame: Frame, name: Hashable, options: Options) -> str:
@@ -212,8 +219,11 @@ def stratify(frame: Frame, columns: TableColumns, request: Request) -> Strata:
     n = strata.rows.size
     if n == 0:
         raise InputValueError("table must hold at least one record that can be published; got none.")
+    most, of = n, "n"
+    if columns.owners is not None:
+        most, of = np.unique(columns.owners[strata.rows]).size, "the number of units"
     for name, k in request.plan.ks.items():
-        checks.integer("k" if request.plan.k_is_one else f"k[{name!r}]", k, 1, n, "n")
+        checks.integer("k" if request.plan.k_is_one else f"k[{name!r}]", k, 1, most, of)
     return strata
 
 
@@ -237,7 +247,7 @@ def _strata(frame: Frame, columns: TableColumns, request: Request) -> Strata:
 
     def too_small(rows: np.ndarray, stratum: np.ndarray) -> np.ndarray:
         sizes = sizes_of(stratum)
-        small = sizes < least
+        small = (sizes if columns.owners is None else count_owners(stratum, columns.owners[rows])) < least
         if plan.per_column:
             for name, mask in missing.items():
                 absent = np.bincount(stratum, mask[rows], sizes.size)
@@ -252,9 +262,10 @@ def _strata(frame: Frame, columns: TableColumns, request: Request) -> Strata:
     except SmallStrataError as error:
         least_k = f"k={plan.k}" if plan.k_is_one else "the k of each column"
         also = " (records that miss the same cells are one)" if missing else ""
+        what = "records" if columns.owners is None else "units"
         ways = "'suppress'" if small_policy == "merge" else "'merge' or 'suppress'"
         raise InputValueError(
-            f"every stratum{also} must have at least {least_k} records: {error}; pass small_strata={ways}, or a "
+            f"every stratum{also} must have at least {least_k} {what}: {error}; pass small_strata={ways}, or a "
             "smaller k."
         ) from None
 
@@ -268,11 +279,13 @@ def _are_integers(plan: GroupingPlan) -> bool:
 
 
 def group(columns: TableColumns, strata: Strata, constraints: list[Constraint], request: Request) -> TableGroups:
-    """Groups of at least k records within the strata, for which the constraints hold."""
+    """Groups of at least k records, or units, within the strata, for which the constraints hold."""
     comparable = Comparable(columns.units, request.plan)
     with working_on(quiet=is_quiet(request.progress)):
         if request.plan.per_column:
             groups = group_each(columns.units, strata, columns.weights, request)
+        elif columns.owners is not None:
+            groups = group_owners(comparable, strata, columns.owners, columns.weights, request)
         else:
             groups = group_jointly(comparable, strata, columns.weights, request, constraints)
         if constraints:
@@ -340,8 +353,7 @@ def build(
     for name, blank in zip(roles.by, strata.blank, strict=True):
         if blank is not None:
             masked[name] = _blank_cells(frame, name, rows, blank if permutation is None else blank[permutation])
-    dropped = frozenset(roles.drop)
-    names = [name for name in frame.names if name not in dropped]
+    names = [name for name in frame.names if name not in roles.unpublished]
     return Published(frame.build(rows, names, masked, request.options.shuffle), rows, permutation)
 
 
@@ -359,6 +371,7 @@ def _blank_cells(frame: Frame, name: Hashable, rows: np.ndarray | None, blank: n
 
 
 def recount(
+    frame: Frame,
     published: Published,
     strata: Strata,
     groups: TableGroups,
@@ -374,6 +387,12 @@ def recount(
         verify.require(smallest, plan.ks[roles.columns[0]], [*roles.by, *roles.columns], n)
     for name, least in by_column.items():
         verify.require(least, plan.ks[name], [*roles.by, name], n)
+    smallest_units = None
+    if roles.unit:
+        cells = verify.cells_of_unit(frame, roles.unit[0], published.rows)
+        smallest_units = verify.require_units(
+            published.data, [*roles.by, *roles.columns], cells, plan.ks[roles.columns[0]]
+        )
     promises = [promise.recount(published.data, [*roles.by, *roles.columns]).require() for promise in promises]
     return Guarantee(
         scope=plan.scope,
@@ -386,6 +405,8 @@ def recount(
         n_groups=dict(zip(roles.columns, groups.n_groups, strict=True)) if plan.per_column else groups.n_groups[0],
         smallest=smallest,
         smallest_by_column=by_column,
+        unit=roles.unit[0] if roles.unit else None,
+        smallest_units=smallest_units,
         generalized=true,
         replaced=tuple(name for name in roles.columns if name not in true) if true or mixed else (),
         sensitive=tuple(roles.sensitive),
@@ -486,7 +507,7 @@ def _warnings(
         values = "a single value" if least == 1 else f"only {least} different values"
         warnings.append(f"No diversity or closeness was requested for {name}: at least one class has {values}.")
     if groups.n_before is not None:
-        what = " and ".join(dict.fromkeys(demand.option for demand in request.demands))
+        what = " and ".join(dict.fromkeys(demand.option for demand in request.demands)) or "number of units"
         counts = f"{groups.n_before} before, {groups.n_groups[0]} after"
         warnings.append(f"Groups were changed to meet the required {what}: {counts}.")
     for name, unit in columns.units.items():

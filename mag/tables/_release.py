@@ -202,7 +202,7 @@ class Release(Generic[Table]):
     def _need_original(self) -> Original:
         if self._original is None:
             raise InputRuntimeError(
-                "numbers, risk, utility, plot and report compare with the original table, which pickles and copies of "
+                "numbers, risk, utility, units, plot and report need the original table, which pickles and copies of "
                 "a release do not hold; use the release that mag.microaggregate returned."
             )
         return self._original
@@ -216,9 +216,9 @@ class Release(Generic[Table]):
         return self._original.withheld_rows()
 
     def count_with_kept(self) -> tuple[int, int] | None:
-        """The smallest class in all published columns, and the records in classes of fewer than k.
+        """The smallest class in all published columns, and the records in classes of fewer than k, records or units.
 
-        None if no column is kept, or one cannot be compared exactly.
+        None if no column is kept, or one cannot be compared exactly; with a unit, also for pickles.
         """
         return self._with_kept
 
@@ -228,11 +228,21 @@ class Release(Generic[Table]):
             return None
         k = self.guarantee.k if isinstance(self.guarantee.k, int) else min(self.guarantee.k.values())
         names = [name for name in frame_of(self.data).names if name not in self.guarantee.sensitive]
+        if self.guarantee.unit is not None and self._original is None:
+            return None
         try:
-            sizes = verify.sizes_of_classes(self.data, names)
+            if self.guarantee.unit is None:
+                sizes = records = verify.sizes_of_classes(self.data, names)
+            else:
+                sizes, records = map(np.array, verify.count_units(self.data, names, self.units()))
         except InputTypeError:
             return None
-        return int(sizes.min()), int(sizes[sizes < k].sum())
+        return int(sizes.min()), int(records[sizes < k].sum())
+
+    def units(self) -> list[Any]:
+        """The unit of every published record, for the holder of the data; pickles do not hold them."""
+        original = self._need_original()
+        return verify.cells_of_unit(original.frame, self.guarantee.unit, original.rows)
 
     def risk(self) -> dict[str, Any]:
         """Disclosure risk of the masked columns: `measures/assess.risk`, with the hierarchies that were used."""

@@ -32,6 +32,12 @@ class ColumnRoles:
     keep: list[Hashable]
     drop: list[Hashable]
     sensitive: list[Hashable] = field(default_factory=list)
+    unit: list[Hashable] = field(default_factory=list)  # the column that k counts the values of, or no column
+
+    @property
+    def unpublished(self) -> frozenset[Hashable]:
+        """Columns that are not published."""
+        return frozenset([*self.drop, *self.unit])
 
 
 @dataclass(frozen=True)
@@ -91,6 +97,8 @@ def check_request(
         raise InputValueError(f"other is not used without hierarchies; got {options.other!r}.")
     scales = {name: "number" if options.scope == "per-column" else scale_of(name) for name in roles.columns}
     plan = plan_of(roles.columns, options, scales)
+    if roles.unit:
+        _check_unit_used(plan, demands)
     checks.flag("shuffle", options.shuffle)
     generator = generator_of(options.random_state)
     threads = checks.thread_count("threads", options.threads)
@@ -119,6 +127,8 @@ def record_options(options: Options, roles: ColumnRoles, function: str) -> dict[
         used.add("sensitive")
     if options.diversity is not None or options.closeness is not None:
         used.add("enforce")
+    if "unit" in used:
+        (recorded["unit"],) = roles.unit
     for name in ("cost", "weights"):  # objects and arrays
         if name in used:
             recorded[name] = _name_of(recorded[name])
@@ -147,7 +157,22 @@ def roles_of(names: Sequence[Hashable], options: Options, demands: Sequence[Sens
         kept = names_of(options.keep, names)  # a column that something is demanded of may be listed there as well
         requested["keep"] = [name for name in kept if name in listed or name not in sensitive]
         requested["sensitive"] = sensitive
+    if unit := names_of(options.unit, names):
+        if len(unit) > 1:
+            raise InputValueError(f"unit must name one column of the table; got {len(unit)}.")
+        if options.scope == "per-column":
+            raise InputValueError("unit is for scope='joint'; got scope='per-column'.")
+        requested["drop"] = [name for name in names_of(options.drop, names) if name != unit[0]]  # may be listed there
+        requested["unit"] = unit
     return ColumnRoles(**assign_roles(requested, names, rest=None if options.rest == "error" else options.rest))
+
+
+def _check_unit_used(plan: GroupingPlan, demands: Sequence[SensitiveDemand]) -> None:
+    """Reject options that count records, and costs whose groups could not be compared."""
+    if demands:
+        raise InputValueError("unit is not used with diversity or closeness, which count records; leave one out.")
+    if plan.cost.name != "sse":
+        raise InputValueError(f"unit is for the cost 'sse'; got cost {plan.cost.name!r}.")
 
 
 def check_names_of(option: str, setting: Any, columns: list[Hashable], role: str = "masked") -> None:

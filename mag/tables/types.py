@@ -27,6 +27,7 @@ class TableOptions(TableMethodOptions, total=False):
     """Keywords of `microaggregate`, for its overloads."""
 
     by: Names | None
+    unit: Any
     method: MethodName
     scope: Scope
     cost: AnyCost | None

@@ -28,7 +28,7 @@ from mag.verify._cells import READERS, as_list
 __all__ = ["closeness", "distinct", "entropy", "recount", "recursive"]
 
 
-def recount(table: Any, columns: Sequence[Hashable]) -> int:
+def recount(table: Any, columns: Sequence[Hashable], unit: Hashable | None = None) -> int:
     """The smallest class: the least number of records that are equal in these columns, as they are stored.
 
     Cells are compared bit by bit: −0.0 is not 0.0, unlike in `mag.privacy.k_anonymity`, which compares values and can
@@ -38,6 +38,8 @@ def recount(table: Any, columns: Sequence[Hashable]) -> int:
     ----------
     table : frame of pandas, polars or pyarrow, or dictionary of arrays
     columns : sequence of column names
+    unit : column name, optional
+        The column that names the person or other unit of each record: distinct units are counted instead of records.
 
     Returns
     -------
@@ -47,10 +49,16 @@ def recount(table: Any, columns: Sequence[Hashable]) -> int:
     Examples
     --------
     >>> import mag.verify
-    >>> mag.verify.recount({"age": [31, 31, 52, 52, 52], "sex": ["f", "f", "m", "m", "m"]}, ["age", "sex"])
+    >>> people = {"age": [31, 31, 52, 52, 52], "sex": ["f", "f", "m", "m", "m"], "person": [1, 2, 3, 3, 3]}
+    >>> mag.verify.recount(people, ["age", "sex"])
     2
+    >>> mag.verify.recount(people, ["age", "sex"], unit="person")
+    1
     """
-    return recounts(table, [], columns)[0]
+    if unit is None:
+        return recounts(table, [], columns)[0]
+    units, _ = count_units(table, columns, cells_of_unit(frame_of(table), unit))
+    return min(units, default=0)
 
 
 def recounts(
@@ -59,10 +67,7 @@ def recounts(
     """`recount` of `by` and all columns together; if `each`, also of `by` and every column alone."""
     frame = frame_of(table)
     names = [*by, *columns]
-    there = frozenset(frame.names)
-    absent = [repr(name) for name in names if name not in there]
-    if absent or not names:
-        raise InputValueError(f"columns must name columns of the table; got {', '.join(absent) or 'none'}.")
+    _require_names(frame, names, "columns")
     if frame.n == 0:
         return 0, dict.fromkeys(columns if each else (), 0)
     tokens = {name: _tokens(frame, name) for name in names}
@@ -74,6 +79,13 @@ def recounts(
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # NumPy sorts without Python's lock
         jointly, *alone = pool.map(smallest, rows)
     return jointly, dict(zip(columns if each else (), alone or [jointly], strict=False))
+
+
+def _require_names(frame: Frame, names: Sequence[Hashable], option: str) -> None:
+    there = frozenset(frame.names)
+    absent = [repr(name) for name in names if name not in there]
+    if absent or not names:
+        raise InputValueError(f"{option} must name columns of the table; got {', '.join(absent) or 'none'}.")
 
 
 def sizes_of_classes(table: Any, columns: Sequence[Hashable]) -> np.ndarray:
@@ -142,6 +154,39 @@ def smallest(tokens: list[np.ndarray]) -> int:
         _, begins = neighbors(tokens)
     ends = np.flatnonzero(np.append(begins, True))
     return int(np.diff(ends, prepend=-1).min())
+
+
+# ---- units: people, households or firms of several records
+
+
+def cells_of_unit(frame: Frame, unit: Hashable, rows: np.ndarray | None = None) -> list[Any]:
+    """The unit of each record, or of the records at these places; raise where one is missing."""
+    _require_names(frame, [unit], "unit")
+    with _readable(unit):
+        cells = as_list(_column(frame, unit) if rows is None else _contained.take(_column(frame, unit), rows))
+    if missing := sum(_sensitive.value_of(cell) is _sensitive.Absent for cell in cells):
+        raise InputValueError(f"unit must not be missing; got {missing} missing in {unit!r}.")
+    return cells
+
+
+def count_units(table: Any, columns: Sequence[Hashable], cells: Sequence[Any]) -> tuple[list[int], list[int]]:
+    """How many units, and how many records, each class of equal records has; `cells` are the units of the records."""
+    frame = frame_of(table)
+    _require_names(frame, columns, "columns")
+    checks.same_rows("table", frame.n, "unit", len(cells))
+    counts = _count_cells(frame, columns, [cells])
+    return list(map(len, counts)), [own.total() for own in counts]
+
+
+def require_units(table: Any, columns: Sequence[Hashable], cells: Sequence[Any], k: int) -> int:
+    """The smallest number of units of a class; raise `NotAnonymousError` if it is below k."""
+    least = min(count_units(table, columns, cells)[0])
+    if least < k:
+        raise NotAnonymousError(
+            f"The published table would have a class of {least} units in {', '.join(map(str, columns))} where k={k} "
+            f"units are promised: nothing is published; {REPORT}"
+        )
+    return least
 
 
 # ---- disclosure of sensitive columns by classes
@@ -274,11 +319,15 @@ def sensitive_counts(table: Any, columns: Sequence[Hashable], sensitive: Any) ->
         raise InputValueError(
             f"columns and sensitive must name columns of the table; got {', '.join(absent) or 'none'}."
         )
-    tokens = [token for name in columns for token in _tokens(frame, name)]
     cells = []
     for name in names:
         with _readable(name):
             cells.append(as_list(_column(frame, name)))
+    return _count_cells(frame, columns, cells)
+
+
+def _count_cells(frame: Frame, columns: Sequence[Hashable], cells: Sequence[Sequence[Any]]) -> _sensitive.Counts:
+    tokens = [token for name in columns for token in _tokens(frame, name)]
     return _sensitive.count_values(classes(tokens).tolist(), cells)
 
 

@@ -569,6 +569,94 @@ def test_amounts_are_no_codes(values):
     assert find_codes(np.array([*amounts(), *values])) == Codes({})
 
 
+@pytest.fixture
+def visits(tmp_path):
+    """Visits of 12 patients, each with as many as its number."""
+    path = tmp_path / "visits.csv"
+    patient = np.repeat(np.arange(1, 13), np.arange(1, 13))
+    cost = np.random.default_rng(1).lognormal(3, 1, patient.size).round(1)
+    pl.DataFrame({"patient": [f"p{own}" for own in patient], "age": 20 + patient, "cost": cost}).write_csv(path)
+    return path
+
+
+@pytest.mark.parametrize("out", ["out.csv", "out.parquet", "out.xlsx"])
+@pytest.mark.parametrize("more", [[], ["--shuffle"], ["--drop", "patient"]], ids=["plain", "shuffled", "dropped"])
+def test_mask_counts_units_on_the_file(visits, mag_, out, more):
+    out = visits.with_name(out)
+    code, said, complained = mag_(
+        "mask", visits, "-o", out, "-k", 3, "-c", "age", "--unit", "patient", "--keep", "cost", *more
+    )
+    assert (code, complained) == (0, "")
+    assert "records of at least 2 other units (patient): k = 3 units" in said
+    frame = File(out).read([], ["age", "cost"])[0]
+    assert frame.columns == ["age", "cost"]
+    manifest = json.loads(out.with_name(out.name + ".manifest.json").read_text())
+    assert manifest["verified"]["units"]["smallest"] == manifest["guarantee"]["smallest_units"] >= 3
+    code, said, _ = mag_("check", out, "--manifest", out.with_name(out.name + ".manifest.json"))
+    assert code == 0
+    assert "k was promised in units of patient, which FILE does not hold" in said
+    if not more:
+        merged = frame.with_columns(pl.read_csv(visits)["patient"])
+        assert merged.group_by("age").agg(pl.col("patient").n_unique())["patient"].min() >= 3
+
+
+def test_units_that_the_written_file_lacks_are_refused(visits, mag_, monkeypatch):
+    monkeypatch.setattr(mag.tables.Release, "units", lambda release: ["p1"] * len(release.data))
+    out = visits.with_name("out.csv")
+    code, _, complained = mag_("mask", visits, "-o", out, "-k", 3, "-c", "age", "--unit", "patient", "--drop", "cost")
+    assert code == 1
+    assert "a class of 1 units in age where k=3 units are promised" in complained
+    assert not out.exists()
+
+
+def test_check_counts_units(visits, mag_):
+    code, said, _ = mag_("check", visits, "--qi", "age", "-k", 1, "--unit", "patient")
+    assert (code, said) == (
+        0,
+        "PASS k=1: each of 78 records matches at least 0 others, counted by patient; smallest class 1.\n",
+    )
+    code, said, _ = mag_("check", visits, "--qi", "age", "-k", 2, "--unit", "patient")
+    assert code == 1
+    assert said.startswith("FAIL k=2: 78 of 78 records match fewer than 1 other, counted by patient; smallest class 1.")
+    code, said, _ = mag_("check", visits, "--qi", "age", "-k", 2, "--unit", "patient", "--json")
+    facts = json.loads(said)
+    assert (facts["unit"], facts["smallest"], facts["violating"], facts["holds"]) == ("patient", 1, 78, False)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--unit", "person"], "has no column 'person'"),
+        (["--unit", "patient", "--keep", "patient"], "'patient' is named by --keep and --unit."),
+        (["--unit", "patient", "--scope", "per-column"], "unit is for --scope joint; got --scope per-column."),
+        (["--unit", "patient", "--null", "patient=p2"], "unit must not be missing; got 2 missing in 'patient'."),
+    ],
+)  # fmt: skip
+def test_wrong_units_are_one_sentence(visits, mag_, options, sentence):
+    out = visits.with_name("out.csv")
+    code, _, complained = mag_("mask", visits, "-o", out, "-k", 3, "-c", "age", "--rest", "drop", *options)
+    assert code == 2
+    assert sentence in complained
+    assert not out.exists()
+
+
+def test_files_out_of_core_and_checks_refuse_units_by_name(visits, mag_):
+    pl.read_csv(visits).write_parquet(visits.with_suffix(".parquet"))
+    out, source = visits.with_name("out.parquet"), visits.with_suffix(".parquet")
+    options = ["-k", 3, "-c", "age", "-c", "cost", "--unit", "patient", "--memory", "1GB"]
+    code, _, complained = mag_("mask", source, "-o", out, *options)
+    assert code == 2
+    assert "unit is not used for files" in complained
+    code, _, complained = mag_("check", visits, "--qi", "age", "-k", 2, "--unit", "age")
+    assert code == 2
+    assert "--unit must not be one of --qi; got 'age'." in complained
+    text = visits.read_text().replace("p2,", ",")
+    visits.write_text(text)
+    code, _, complained = mag_("check", visits, "--qi", "age", "-k", 2, "--unit", "patient")
+    assert code == 2
+    assert "unit must not be missing; got 2 missing in 'patient'." in complained
+
+
 # mag check
 
 

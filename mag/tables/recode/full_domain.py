@@ -92,7 +92,7 @@ def release_recoded(table: Any, options: Options) -> Release:
     clock.lap("recode")
     levels = dict(zip(columns.units, recoded.levels, strict=True))
     require_true(frame, published, columns.units, request)
-    counted = recount(published, strata, groups, promises_of(request.demands, constraints, orders), request)
+    counted = recount(frame, published, strata, groups, promises_of(request.demands, constraints, orders), request)
     guarantee = replace(counted, levels=levels, suppressed=int(suppressed.sum()))
     clock.lap("recount")
     release = make_release(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
