@@ -202,8 +202,8 @@ class Release(Generic[Table]):
     def _need_original(self) -> Original:
         if self._original is None:
             raise InputRuntimeError(
-                "numbers, risk, utility, units, plot and report compare with the original table, which pickles and copies of "
-                "a release do not hold; use the release that mag.microaggregate returned."
+                "numbers, risk, utility, units, plot and report compare with the original table, which pickles and "
+                "copies of a release do not hold; use the release that mag.microaggregate returned."
             )
         return self._original
 
