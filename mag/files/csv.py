@@ -15,6 +15,7 @@ from mag.files._counts import Histogram, Sets, add_blocks, count_texts
 from mag.files._exact import EVERYTHING, Limit, check_cells, check_stored
 from mag.files._format import Format, Meta, columns_of
 from mag.files._layout import Layout
+from mag.files._understood import Strange, understand
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,6 +66,11 @@ class Csv(Format):
         frame = frame.with_columns(cs.by_name(floats).fill_nan(None))
         stamps = {name: kind for name, kind in kinds.items() if kind in STAMPS}
         return frame, {"line_end": line_end(path, layout), "bom": has_bom(path), "stamps": stamps}
+
+    def understood(self, path: pathlib.Path, layout: Layout) -> "tuple[pl.DataFrame, dict[str, Strange]]":
+        import polars as pl
+
+        return understand(pl.concat(self._texts(path, self.names(path, layout), layout)), layout)
 
     def check(self, frame: "pl.DataFrame", path: pathlib.Path, layout: Layout) -> None:
         """An encoding may lack characters."""
