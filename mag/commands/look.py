@@ -10,16 +10,17 @@ from mag.commands import _options as opt
 from mag.commands._output import dump, warn
 from mag.files import Layout
 
-ADVICE = {  # by role, and for missing codes, as `mag mask` takes it
+ADVICE = {  # by role, and for dates and codes, as `mag mask` takes it
     "mask": "-c NAME if an intruder may know it; else --keep NAME, or --sensitive NAME",
     "category": "-c NAME with --hierarchy NAME=FILE or --aggregate NAME=mode; else --keep NAME",
     "drop": "--drop NAME: it identifies records, or is empty",
     "keep": "--keep NAME: all records have the same value",
+    "dates": "--date NAME=FORMAT, such as --date NAME=%d.%m.%Y",
     "missing codes": "--null NAME=CODES; --show names them",
 }
 
 
-@opt.with_text_layout
+@opt.with_text_layout_and_dates
 def look(
     path: Annotated[pathlib.Path, typer.Argument(metavar="FILE", help="The file, before masking.")],
     show: Annotated[

@@ -103,7 +103,7 @@ class File:
         Columns of `categories` are not computed with either, but their codes for missing cells become missing.
         """
         if draft is None:
-            self.check_names([*numbers, *others, *categories, *self.layout.null_of])
+            self.check_names([*numbers, *others, *categories, *self.layout.null_of, *self.layout.date_of])
         computed, kept = (numbers, [*categories, *others]) if self.format.text else ([*numbers, *categories], others)
         frame, meta = self._run(self.format.read, draft or self.path, list(computed), list(kept), self.layout)
         if not self.format.text and self.layout.has_codes:
@@ -115,7 +115,7 @@ class File:
 
         Cells of text that are not of that type are missing, and described by column.
         """
-        self.check_names(list(self.layout.null_of))
+        self.check_names([*self.layout.null_of, *self.layout.date_of])
         frame, strange = self._run(self.format.understood, self._there(), self.layout)
         if not self.format.text:
             frame = frame.with_columns(without_codes(column, self.layout) for column in frame)

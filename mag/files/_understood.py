@@ -1,10 +1,10 @@
 """The columns of a text file as the type of most of their cells, and the cells that are of another type."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mag.files._cells import CELL_KINDS, MISSING_WORDS, bare, parsed
+from mag.files._cells import MISSING_WORDS, bare, kinds_of, parsed
 from mag.files._layout import Layout
 
 if TYPE_CHECKING:
@@ -18,13 +18,15 @@ class Strange:
     """Cells that cannot be read as the type of most cells of their column.
 
     `words` : how many are each of the usual words for missing; `others` : how many are anything else; `first` : lines
-    and texts of the first of these; `padded` : how many numbers begin with a zero, as codes do.
+    and texts of the first of these; `padded` : how many numbers begin with a zero, as codes do; `date_format` : that
+    of dates, if it was declared.
     """
 
     words: Mapping[str, int] = field(default_factory=dict)
     others: int = 0
     first: tuple[tuple[int, str], ...] = ()
     padded: int = 0
+    date_format: str | None = None
 
 
 def understand(texts: "pl.DataFrame", layout: Layout) -> "tuple[pl.DataFrame, dict[str, Strange]]":
@@ -35,7 +37,7 @@ def understand(texts: "pl.DataFrame", layout: Layout) -> "tuple[pl.DataFrame, di
     typed, strange = [], {}
     for column in texts:
         cells = column.alias("").to_frame().select(bare(pl.col(""), layout, column.name)).to_series()
-        best = _read_most(cells)
+        best = _read_most(cells, kinds_of(layout, column.name))
         wrong = cells.is_not_null() & best.is_null()
         stripped = column.str.strip_chars()
         is_word = wrong & stripped.is_in(MISSING_WORDS)
@@ -53,6 +55,7 @@ def understand(texts: "pl.DataFrame", layout: Layout) -> "tuple[pl.DataFrame, di
             int(other.sum()),
             () if lines is None else tuple(zip(lines.gather(places), column.gather(places), strict=True)),
             int(cells.str.contains(r"^0\d").sum()) if best.dtype.is_numeric() else 0,
+            layout.date_of.get(column.name),
         )
     return pl.DataFrame(typed), strange
 
@@ -64,12 +67,12 @@ def _present(layout: Layout, column: str) -> "pl.Expr":
     return pl.when(~pl.col("").str.strip_chars().is_in(["", *layout.codes(column)])).then(pl.col(""))
 
 
-def _read_most(cells: "pl.Series") -> "pl.Series":
+def _read_most(cells: "pl.Series", kinds: Sequence[str]) -> "pl.Series":
     """The cells as the type that most of them can be read as; the first such type."""
     import polars as pl
 
     best = None
-    for kind in CELL_KINDS:
+    for kind in kinds:
         read = cells.to_frame().select(parsed(pl.col(""), kind)).to_series()
         if best is None or read.count() > best.count():
             best = read

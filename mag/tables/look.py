@@ -1,6 +1,7 @@
 """`mag.look`: the columns of a table before it is masked, by type and shape, without values."""
 
 import html
+import re
 import textwrap
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
@@ -17,11 +18,12 @@ from mag.measures.codes import MIN_RECORDS, find_codes
 
 Role = Literal["mask", "category", "drop", "keep"]
 
-ADVICE = {  # by role, and for missing codes, as `mag.microaggregate` takes it
+ADVICE = {  # by role, and for dates and codes, as `mag.microaggregate` takes it
     "mask": "columns=[NAME] if an intruder may know it; else keep=, or sensitive=",
     "category": "columns=[NAME] and hierarchies={NAME: …} or aggregate={NAME: 'mode'}; else keep=",
     "drop": "drop=[NAME]: it identifies records, or is empty",
     "keep": "keep=[NAME]: all records have the same value",
+    "dates": "convert text to dates",
     "missing codes": "replace them by missing values; show=True names them",
 }
 HEADINGS = ("column", "type", "missing", "distinct", "smallest to largest", "role")
@@ -31,6 +33,8 @@ MAX_PICTURE = 20  # characters of a cell whose picture is drawn
 MAX_SHOWN = 20  # characters of a cell that is shown
 MAX_ROWS = 40  # columns in the text of a notebook or a console
 MAX_DECIMALS = 6  # that are counted
+DATE = re.compile(r"\s*(\d{1,2}[./-]\d{1,2}[./-]\d{4}|\d{4}[./-]\d{1,2}[./-]\d{1,2})\b")  # text that begins with a date
+DATES_NOTE = "all cells look like dates, and are read as text"
 DAY = 86400.0  # seconds
 
 
@@ -115,6 +119,7 @@ class Look:
 
     def _advice(self, advice: Mapping[str, str]) -> list[str]:
         used = {column.role for column in self.columns} | {"missing codes" for column in self.columns if column.codes}
+        used |= {"dates" for column in self.columns if DATES_NOTE in column.notes}
         return [f"{topic}: {text}" for topic, text in advice.items() if topic in used]
 
 
@@ -197,7 +202,7 @@ def _look_at_column(name: Hashable, column: Column, strange: Strange, show: bool
     notes += _describe_strange(kind, strange, show)
     ends = _ends(column, units, present) if show else (None, None)
     lines = tuple(line for line, _ in strange.first)
-    shape = _shape(kind, units, distinct)
+    shape = _draw_date(strange.date_format) if strange.date_format else _shape(kind, units, distinct)
     return ColumnLook(name, kind, missing, distinct.size, shape, role, suspicious, tuple(notes), lines, *ends)
 
 
@@ -221,9 +226,12 @@ def _look_at_cells(name: Hashable, column: Column, show: bool) -> ColumnLook:
         kind, note = printable(describe_dtype(column.dtype)), "cells of this type cannot be masked; convert them"
         return ColumnLook(name, kind, missing, len(values), "", "drop", notes=(note,))
     ends = (_shown(min(values)), _shown(max(values))) if show else (None, None)
+    notes: tuple[str, ...] = ()
+    if all(map(DATE.match, values)):
+        role, notes = "mask" if role != "keep" else role, (DATES_NOTE,)
     lengths = [len(value) for value in values]
     shape = _span(min(lengths), max(lengths), "character")
-    return ColumnLook(name, "text", missing, len(values), shape, role, 0, (), (), *ends)
+    return ColumnLook(name, "text", missing, len(values), shape, role, 0, notes, (), *ends)
 
 
 def _describe_type(units: Units, distinct: np.ndarray) -> str:
@@ -254,6 +262,12 @@ def _shape(kind: str, units: Units, distinct: np.ndarray) -> str:
         decimals = next(rounded, None)
         shape += f", {MAX_DECIMALS}+ decimals" if decimals is None else f", {_count(decimals, 'decimal')}"
     return f"± {shape}" if numbers[0] < 0 else shape
+
+
+def _draw_date(form: str) -> str:
+    """The order of day, month and year of a format such as %d.%m.%Y."""
+    letters = {"%d": "DD", "%m": "MM", "%Y": "YYYY", "%H": "hh", "%M": "mm", "%S": "ss"}
+    return "".join(letters.get(part, part) for part in re.split("(%.)", form))
 
 
 def _describe_strange(kind: str, strange: Strange, show: bool) -> list[str]:
