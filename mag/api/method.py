@@ -67,5 +67,7 @@ def number_groups(labels: Any, n: int) -> tuple[np.ndarray, int]:
     labels = np.asarray(labels)
     if labels.shape != (n,):
         raise RuntimeError(f"A method gave labels of shape {labels.shape} to n={n} records; {REPORT}")
+    if not n:
+        return np.zeros(0, np.int32), 0
     groups = number_by_first_row(number_rows([labels - labels.min()]).astype(np.int32))
     return groups, int(groups.max()) + 1

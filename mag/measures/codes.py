@@ -10,6 +10,8 @@ MIN_RECORDS = 3  # that share a value before it is a heap or is named
 MIN_HEAP = 5  # times the records of other values that make a heap
 MIN_CATEGORY_RECORDS = 20  # below which few values say nothing
 MIN_VALLEY = 5  # standard deviations of a count that make a valley between two peaks
+MIN_GAP = 0.1  # of the range of amounts, between the largest amount and a code
+MAX_AMOUNT = 2.0**1000  # differences of larger numbers overflow
 MIN_ZERO_SHARE = 0.05  # of records that make zeros a group of their own
 
 
@@ -50,7 +52,7 @@ def find_codes(values: np.ndarray) -> Codes:
     of counts do: persons of a household, say.
     """
     cells = np.asarray(values).astype(np.float64)
-    cells = cells[np.isfinite(cells)]
+    cells = cells[np.abs(cells) < MAX_AMOUNT]
     values, counts = np.unique(cells, return_counts=True)
     if values.size < 2:
         return Codes({})
@@ -82,7 +84,7 @@ def _missing_codes(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
         low = low if apart else values[place]
     for place in np.flatnonzero(usual & (values > high)):
         frequent = counts[place] > max(1, counts[amounts[-1]]) if many else values[place] - high > spread
-        apart = values[place] - high > 1
+        apart = values[place] - high > max(1, MIN_GAP * spread)
         is_code[place] |= apart and frequent
         high = high if apart else values[place]
     return is_code

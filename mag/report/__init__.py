@@ -19,7 +19,7 @@ def write(path: str | os.PathLike[str], facts: ReportFacts, overwrite: bool = Fa
     ----------
     path : path
         A file in a folder that exists.
-    facts : Facts
+    facts : ReportFacts
         The content of the page.
     overwrite : bool
         Replace a file that exists.
@@ -34,7 +34,7 @@ def write(path: str | os.PathLike[str], facts: ReportFacts, overwrite: bool = Fa
     >>> import pathlib, tempfile
     >>> import numpy as np
     >>> from mag import report
-    >>> facts = report.Facts(
+    >>> facts = report.ReportFacts(
     ...     title="Ages", guarantee="Two people share every age.", scope="joint", k=2, smallest=2,
     ...     original={"age": np.array([31.0, 33.0, 50.0, 54.0])}, masked={"age": np.array([32.0, 32.0, 52.0, 52.0])},
     ...     labels=np.array([0, 0, 1, 1]),

@@ -852,7 +852,7 @@ def test_a_regression_that_does_not_converge_is_a_mistake(people, mag_, monkeypa
     monkeypatch.setattr(sys.modules[mag.metrics.propensity_mse.__module__], "MAX_NEWTON_STEPS", 0)
     code, said, complained = mag_("utility", people, people)
     assert (code, said) == (2, "")
-    assert complained == "mag: the logistic regression has not converged in 0 steps; raise ridge.\n"
+    assert complained.endswith("mag: the logistic regression has not converged in 0 steps; raise ridge.\n")
 
 
 @pytest.mark.parametrize(

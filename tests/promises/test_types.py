@@ -136,6 +136,7 @@ def test_names_are_those_of_the_tables(path, text):
 
 
 def test_only_compiled_files_are_exempt_from_types():
-    exempt = [path for path in pathlib.Path(mag.__file__).parent.rglob("*.py") if "# mypy: ignore" in path.read_text()]
+    every = pathlib.Path(mag.__file__).parent.rglob("*.py")
+    exempt = [path for path in every if path.read_text().startswith("# mypy:")]
     assert exempt
     assert [path for path in exempt if not re.search(r"^@(called|inlined|jit|layout)\b", path.read_text(), re.M)] == []

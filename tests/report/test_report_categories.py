@@ -96,7 +96,7 @@ def test_the_page_has_levels_tables_and_notes(tmp_path):
     table = mixed_people(200).with_columns(pl.when(pl.int_range(200) < 9).then(None).otherwise("party").alias("x"))
     release = mag.microaggregate(
         table, 3, ["age", "job", "degree", "party"], rest="drop", hierarchies={"job": TREE},
-        order={"degree": LEVELS}, aggregate={"age": "range"},
+        order={"degree": LEVELS}, aggregate={"age": "range", "party": "mode"},
     )  # fmt: skip
     text = Reader(page_of(release, tmp_path)).text
     for part in (

@@ -230,7 +230,7 @@ MISTAKES = {
     "order['x'] must hold every value of the column; 3 values of 6 records are not in it.": {"order": {"x": ["baker"]}},
     "aggregate of 'x' (nominal) must be one of 'medoid', 'mode'; got 'mean'.": {"aggregate": "mean"},
     "aggregate of 'y' (number) must be one of 'max', 'mean', 'median', 'mid_range', 'min', 'range'; got "
-    "'ancestor'.": {"aggregate": {"y": "ancestor"}},
+    "'ancestor'.": {"aggregate": {"x": "mode", "y": "ancestor"}},
     "importance['y'] must be a positive number; got 0.": {"importance": {"y": 0}, "aggregate": {"x": "mode"}},
     "hierarchies is not used by numbers that are grouped by themselves; leave it out.": {
         "hierarchies": {"x": TREE}, "scope": "per-column",

@@ -217,7 +217,9 @@ def test_linkage_of_mixed_records_by_all_pairs(seed, standardize):
     names = ["age", "job", "degree", "party"]
     release = mag.microaggregate(
         table, 2 + seed, names, hierarchies={"job": TREE}, order={"degree": LEVELS},
-        aggregate={"degree": ["median", "range", "max"][seed], "age": ["mean", "range", "range"][seed]},
+        aggregate={
+            "degree": ["median", "range", "max"][seed], "age": ["mean", "range", "range"][seed], "party": "mode",
+        },
     )  # fmt: skip
     before, after = table.select(names).rows(), release.data.select(names).rows()
 

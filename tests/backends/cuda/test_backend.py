@@ -248,7 +248,7 @@ def test_a_large_copy_to_the_host_is_told_once(far, monkeypatch):
     x = np.random.default_rng(0).random(2**18)
     mag.univariate(far(x[: 2**17]), 3)  # not more than that
     mag.univariate(far(x), 3, backend="cpu")  # asked for
-    with pytest.warns(mag.CopyWarning, match=r"^x, 2 MB, is copied from its device to the host, which computes"):
+    with pytest.warns(mag.CopyWarning, match=r"^x, 2 MB, is copied from its device to the host, which runs this"):
         mag.univariate(far(x), 3)
     mag.univariate(far(x), 3)
     mag.columns(far(x[:, None]), 3)

@@ -147,8 +147,9 @@ def _fill(rule, k, kept, sizes, pool, pooled, values):
 
 
 @called
-def _plan_children(table, parts, rule, k, start, stop, column, children, kept, sizes):
+def _plan_children(table, parts, rule, k, span, column, kept, sizes):
     """What every child keeps, by value, and what that gains; 0 where nothing can be cut."""
+    (start, stop), children = span, sizes.size
     ends, order, m = parts.ends, parts.order, rule.totals.size
     pool, values, counts, pooled, a = np.zeros(m, np.int64), np.empty(m, np.int64), np.zeros(m, np.int64), 0, start
     for q in range(children):
@@ -307,7 +308,7 @@ def cut_part(table, parts, rule, k, start, stop):
             count, gain = 2, gain_of(table, parts, start, stop, column, 2)
         else:
             kept, sizes = np.empty((children, m), np.int64), np.empty(children, np.int64)
-            gain = _plan_children(table, parts, rule, k, start, stop, column, children, kept, sizes)
+            gain = _plan_children(table, parts, rule, k, (start, stop), column, kept, sizes)
             if number == tries:
                 count = _divide_children(parts, rule, start, stop, children, kept, sizes)
         if gain > most * CLEARLY:
