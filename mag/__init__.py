@@ -21,6 +21,7 @@ __all__ = [
     "InputRuntimeError",
     "InputTypeError",
     "InputValueError",
+    "Look",
     "NotAnonymousError",
     "RecordGrouping",
     "Release",
@@ -32,6 +33,7 @@ __all__ = [
     "generalize",
     "graphs",
     "insensitive",
+    "look",
     "metrics",
     "microaggregate",
     "multivariate",
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
     from mag.tables import Guarantee, Release, generalize, microaggregate
     from mag.tables.compare import Comparison, compare
     from mag.tables.criteria import Closeness
+    from mag.tables.look import Look, look
 
 _HOMES = {
     "CacheWarning": "mag._lib.errors",
@@ -76,6 +79,7 @@ _HOMES = {
     "Microaggregator": "mag.estimators",  # not in __all__: a star import does not need scikit-learn
     "Guarantee": "mag.tables",
     "Hierarchy": "mag.hierarchy",
+    "Look": "mag.tables.look",
     "RecordGrouping": "mag.results",
     "Release": "mag.tables",
     "backends": "mag.api.backends",
@@ -91,6 +95,7 @@ _HOMES = {
     "generalize": "mag.tables",
     "graphs": "mag.graphs",
     "insensitive": "mag.api.insensitive",
+    "look": "mag.tables.look",
     "metrics": "mag.metrics",
     "microaggregate": "mag.tables",
     "multivariate": "mag.api.multivariate",

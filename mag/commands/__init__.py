@@ -15,6 +15,7 @@ COMMANDS = (
     "generalize",
     "graph",
     "info",
+    "look",
     "mask",
     "risk",
     "utility",

@@ -166,6 +166,15 @@ DecimalComma = Annotated[
         "--decimal-comma", help="Read 1,5 as a number; cells are then separated by ;.", rich_help_panel=TEXT_PANEL
     ),
 ]
+Dates = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--date",
+        help="Format of a column's dates, e.g. born=%d.%m.%Y. Repeatable.",
+        metavar="NAME=FORMAT",
+        rich_help_panel=TEXT_PANEL,
+    ),
+]
 Delimiter = Annotated[
     str | None,
     typer.Option(
@@ -260,8 +269,14 @@ Masked = Annotated[pathlib.Path, typer.Argument(metavar="MASKED", help="The file
 Original = Annotated[pathlib.Path, typer.Argument(metavar="ORIGINAL", help="The file before masking.")]
 
 
-def layout(delimiter: str | None, decimal_comma: bool, encoding: str, null: list[str] | None) -> Layout:
-    """The options of text files, where a tab may be written \\t, and codes for missing numbers."""
+def layout(
+    delimiter: str | None,
+    decimal_comma: bool,
+    encoding: str,
+    null: list[str] | None,
+    date: list[str] | None = None,
+) -> Layout:
+    """The options of text files, where a tab may be written \\t, codes for missing numbers and formats of dates."""
     general: list[str] = []
     special: dict[str, tuple[str, ...]] = {}
     for word in null or ():
@@ -272,11 +287,20 @@ def layout(delimiter: str | None, decimal_comma: bool, encoding: str, null: list
             special[name] = (*special.get(name, ()), *codes.split(","))
         else:
             general += codes.split(",")
-    return Layout("\t" if delimiter == "\\t" else delimiter, decimal_comma, encoding, tuple(general), special)
+    formats = {}
+    for word in date or ():
+        name, equals, form = word.partition("=")
+        if not (name and equals and form) or name in formats:
+            raise InputValueError(
+                f"--date must be NAME=FORMAT, once for a column, such as born=%d.%m.%Y; got {word!r}."
+            )
+        formats[name] = form
+    mark = "\t" if delimiter == "\\t" else delimiter
+    return Layout(mark, decimal_comma, encoding, tuple(general), special, formats)
 
 
-def with_text_layout(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the options of text files in place of its last parameter, `text_layout`."""
+def with_text_layout(command: Callable[..., None], dates: bool = False) -> Callable[..., None]:
+    """The command with the options of text files in place of its parameter `text_layout`, and --date if `dates`."""
 
     def run(
         *,
@@ -284,12 +308,16 @@ def with_text_layout(command: Callable[..., None]) -> Callable[..., None]:
         decimal_comma: DecimalComma = False,
         encoding: Encoding = "utf-8",
         null: Null = None,
+        date: Dates = None,
         **options: Any,
     ) -> None:
-        command(**options, text_layout=layout(delimiter, decimal_comma, encoding, null))
+        command(**options, text_layout=layout(delimiter, decimal_comma, encoding, null, date))
 
     (*own, _), (*text, _) = (inspect.signature(function).parameters.values() for function in (command, run))
-    return _with_signature(run, command, [*own, *text])
+    return _with_signature(run, command, [*own, *(one for one in text if dates or one.name != "date")])
+
+
+with_text_layout_and_dates = functools.partial(with_text_layout, dates=True)
 
 
 def open_files(
@@ -299,11 +327,13 @@ def open_files(
     files = [File(path, text_layout) for path in sources]
     files += [File(path, text_layout, to_write=True) for path in targets]
     usual = Layout()
-    names = [
-        f"--{name.replace('_', '-')}"
-        for name in ("delimiter", "decimal_comma", "encoding")
-        if getattr(text_layout, name) != getattr(usual, name)
-    ]
+    options = {
+        "delimiter": "--delimiter",
+        "decimal_comma": "--decimal-comma",
+        "encoding": "--encoding",
+        "date_of": "--date",
+    }
+    names = [option for name, option in options.items() if getattr(text_layout, name) != getattr(usual, name)]
     if names and not any(file.format.text for file in files):
         raise InputValueError(f"{', '.join(names)}: not used by {files[0].path.suffix} files, only by .csv and .tsv.")
     return files

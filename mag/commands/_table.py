@@ -25,11 +25,15 @@ def read_table(
 
     `unit` is read like a category.  Reject a missing code for a column that is unchanged.
     """
-    file.check_names(list(file.layout.null_of))
+    file.check_names([*file.layout.null_of, *file.layout.date_of])
     unused = [name for name in file.layout.null_of if name not in [*columns, *declared, weights, unit]]
     if unused:
         listed = ", ".join(map(repr, unused))
         raise InputValueError(f"--null: codes apply to numeric columns only; got {listed}.")
+    undated = [name for name in file.layout.date_of if name not in [*columns, weights]]
+    if undated:
+        listed = ", ".join(map(repr, undated))
+        raise InputValueError(f"--date: formats apply to columns of dates that are computed with; got {listed}.")
     frame, meta = file.read(columns, others, [*declared, *([] if unit is None else [unit])])
     text = [name for name in columns if _is_category(frame[name])]
     if text:

@@ -26,7 +26,7 @@ SHOWN = {  # printed headings
 }
 
 
-@opt.with_text_layout
+@opt.with_text_layout_and_dates
 @opt.with_table_options(COMPARE)
 def compare(
     source: Annotated[pathlib.Path, typer.Argument(metavar="IN", help="The file to try methods on.")],

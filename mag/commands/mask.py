@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Options = dict[str, Any]
 
 
-@opt.with_text_layout
+@opt.with_text_layout_and_dates
 @opt.with_table_options(MASK)
 def mask(
     source: Annotated[pathlib.Path, typer.Argument(metavar="IN", help="The file to mask.")],

@@ -17,12 +17,24 @@ from mag.files._cells import blank_codes, fill_codes, without_codes
 from mag.files._counts import Histogram, below, smallest
 from mag.files._format import Format, Meta, columns_of
 from mag.files._layout import Layout
+from mag.files._understood import Strange
 from mag.files.csv import CATEGORIES
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["CATEGORIES", "FORMATS", "File", "Histogram", "Layout", "Meta", "below", "columns_of", "smallest"]
+__all__ = [
+    "CATEGORIES",
+    "FORMATS",
+    "File",
+    "Histogram",
+    "Layout",
+    "Meta",
+    "Strange",
+    "below",
+    "columns_of",
+    "smallest",
+]
 
 LIBRARIES = (
     "_fastexcel",
@@ -91,12 +103,23 @@ class File:
         Columns of `categories` are not computed with either, but their codes for missing cells become missing.
         """
         if draft is None:
-            self.check_names([*numbers, *others, *categories, *self.layout.null_of])
+            self.check_names([*numbers, *others, *categories, *self.layout.null_of, *self.layout.date_of])
         computed, kept = (numbers, [*categories, *others]) if self.format.text else ([*numbers, *categories], others)
         frame, meta = self._run(self.format.read, draft or self.path, list(computed), list(kept), self.layout)
         if not self.format.text and self.layout.has_codes:
             frame = frame.with_columns(without_codes(frame[name], self.layout) for name in numbers)
         return frame.with_columns(blank_codes(frame[name], self.layout) for name in categories), meta
+
+    def understood(self) -> "tuple[pl.DataFrame, dict[str, Strange]]":
+        """All columns, codes for missing cells as missing; of text files, each as the type of most of its cells.
+
+        Cells of text that are not of that type are missing, and described by column.
+        """
+        self.check_names([*self.layout.null_of, *self.layout.date_of])
+        frame, strange = self._run(self.format.understood, self._there(), self.layout)
+        if not self.format.text:
+            frame = frame.with_columns(without_codes(column, self.layout) for column in frame)
+        return frame, strange
 
     def write(
         self,
@@ -159,6 +182,12 @@ class File:
             raise FileNotFoundError(2, "there is no such file", str(self.path))
         return self.path
 
+    def suggest_delimiter(self) -> str | None:
+        """Advice for a text file of one column, whose name holds a mark that delimits cells elsewhere."""
+        names = self.names() if self.format.text else []
+        other = next((mark for mark in ";,\t|" if mark in names[0]), None) if len(names) == 1 else None
+        return f"try --delimiter {other!r}." if other else None
+
     def check_names(self, columns: Sequence[str]) -> None:
         """Raise an error that lists the columns of the file if it does not have all of these."""
         names = self.names()
@@ -166,8 +195,7 @@ class File:
         if unknown:
             offer = offer_columns(unknown[0], names)
             if len(names) == 1 and self.format.text:
-                other = next((mark for mark in ";,\t|" if mark in names[0]), None)
-                hint = f"try --delimiter {other!r}." if other else "is the delimiter right?"
+                hint = self.suggest_delimiter() or "is the delimiter right?"
                 offer = f"; its columns are {names[0]!r}; {hint}"
             raise InputValueError(f"{self.path.name!r} has no column {', '.join(map(repr, unknown))}{offer}")
 

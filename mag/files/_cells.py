@@ -31,6 +31,11 @@ MISSING_WORDS = (
 HEAD = 1000  # records from which a kind is guessed first
 
 
+def kinds_of(layout: Layout, column: str) -> tuple[str, ...]:
+    """The kinds that cells of a column may be: the declared format of its dates, or any."""
+    return (layout.date_of[column],) if column in layout.date_of else CELL_KINDS
+
+
 def straight(kinds: dict[str, str]) -> dict[str, Any]:
     """The columns that are numbers, with their types."""
     import polars as pl
@@ -49,7 +54,7 @@ def bare(text: "pl.Expr", layout: Layout, column: str) -> "pl.Expr":
     text = text.str.strip_chars()
     codes = layout.codes(column)
     text = pl.when(~text.is_in(["", *codes])).then(text)
-    if layout.decimal_comma:
+    if layout.decimal_comma and column not in layout.date_of:
         text = text.str.replace_all(".", "?", literal=True).str.replace(",", ".", literal=True)
     values = _values(codes)
     return pl.when(~text.cast(pl.Float64, strict=False).is_in(values).fill_null(False)).then(text) if values else text
@@ -106,7 +111,7 @@ def parsed(text: "pl.Expr", kind: str, strict: bool = False) -> "pl.Expr":
     number = straight({kind: kind}).get(kind)
     if number is not None:
         return text.cast(number, strict=strict)
-    return text.str.to_datetime(kind, strict=strict) if kind in STAMPS else text.str.to_date(kind, strict=strict)
+    return text.str.to_datetime(kind, strict=strict) if "%H" in kind else text.str.to_date(kind, strict=strict)
 
 
 def strange_cells(text: "pl.Series", layout: Layout, column: str) -> collections.Counter[str]:
@@ -117,7 +122,9 @@ def strange_cells(text: "pl.Series", layout: Layout, column: str) -> collections
     import polars as pl
 
     cells = text.alias("").to_frame().select(bare(pl.col(""), layout, column)).to_series().drop_nulls()
-    readable = [cells.to_frame().select(parsed(pl.col(""), kind).is_not_null()).to_series() for kind in CELL_KINDS]
+    readable = [
+        cells.to_frame().select(parsed(pl.col(""), kind).is_not_null()).to_series() for kind in kinds_of(layout, column)
+    ]
     strange = cells.filter(~max(readable, key=pl.Series.sum))  # of the kind that most are
     strange = strange.filter(~strange.is_in(MISSING_WORDS))
     counts = collections.Counter({word: int((cells == word).sum()) for word in MISSING_WORDS})
@@ -130,12 +137,15 @@ def strange_cells(text: "pl.Series", layout: Layout, column: str) -> collections
 def guess(text: "pl.Series", layout: Layout) -> str:
     """The kind of the first cells."""
     head = text.head(HEAD)
-    return next((kind for kind in CELL_KINDS if not _failures(head, kind, layout)), "number")
+    kinds = kinds_of(layout, text.name)
+    return next(
+        (kind for kind in kinds if not _failures(head, kind, layout)), "number" if kinds == CELL_KINDS else kinds[0]
+    )
 
 
 def failures(text: "pl.Series", layout: Layout, before: dict[str, int]) -> dict[str, int]:
     """Add to `before` the cells that cannot be read as each kind: all for numbers, up to a failure for others."""
-    counted = {kind: before.get(kind, 0) for kind in CELL_KINDS}
+    counted = {kind: before.get(kind, 0) for kind in kinds_of(layout, text.name)}
     return {
         kind: count if count and kind != "number" else count + _failures(text, kind, layout)
         for kind, count in counted.items()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from mag.files._counts import Histogram, Sets, of_frame
 from mag.files._exact import EVERYTHING, Holds, check_cells, check_stored
 from mag.files._layout import Layout
+from mag.files._understood import Strange
 
 if TYPE_CHECKING:
     import polars as pl
@@ -60,6 +61,10 @@ class Format:
         """Read the columns `numbers`, to compute with, and the columns `others`, unchanged, in their order."""
         both = {*numbers, *others}
         return self.columns(path, [name for name in self.names(path, layout) if name in both]), {}
+
+    def understood(self, path: pathlib.Path, layout: Layout) -> "tuple[pl.DataFrame, dict[str, Strange]]":
+        """All columns by type; of text files, also the cells that are not of the type of their column."""
+        return self.columns(path, self.names(path, layout)), {}
 
     def fitted(self, frame: "pl.DataFrame", masked: Sequence[str]) -> "pl.DataFrame":
         """The table with its masked columns as the format counts them: moments in its unit, NaN as missing."""

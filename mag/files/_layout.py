@@ -1,6 +1,7 @@
-"""The layout of a text file: delimiter, decimal mark, encoding, and the codes for a missing number."""
+"""The layout of a text file: delimiter, decimal mark, encoding, dates, and the codes for a missing number."""
 
 import codecs
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -9,13 +10,17 @@ from mag._lib.errors import InputValueError
 
 @dataclass(frozen=True)
 class Layout:
-    """Options of text files, and codes for missing numbers of all columns and of some; None is the usual delimiter."""
+    """Options of text files, and codes for missing numbers of all columns and of some; None is the usual delimiter.
+
+    `date_of` : formats of dates by column, such as %d.%m.%Y; other columns have dates like 2026-01-31.
+    """
 
     delimiter: str | None = None
     decimal_comma: bool = False
     encoding: str = "utf-8"
     null: tuple[str, ...] = ()
     null_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    date_of: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.delimiter is not None and (len(self.delimiter.encode()) != 1 or self.delimiter in '"\r\n'):
@@ -24,6 +29,12 @@ class Layout:
             )
         if self.decimal_comma and self.delimiter == ",":
             raise InputValueError("decimal_comma needs a delimiter other than the comma; got delimiter ','.")
+        for name, form in self.date_of.items():
+            if not _is_date_format(form):
+                raise InputValueError(
+                    f"the date format of column {name!r} must hold %d, %m and %Y, and may hold %H, %M and %S, "
+                    f"such as %d.%m.%Y; got {form!r}."
+                )
         try:
             codecs.getincrementaldecoder(self.encoding)
             text = 'a,"\n'.encode(self.encoding).decode(self.encoding) == 'a,"\n'  # zlib and others are for bytes
@@ -49,3 +60,9 @@ class Layout:
     def separator(self, usual: str) -> str:
         """The delimiter; by default `usual`, or a semicolon if the comma is the decimal mark."""
         return self.delimiter or (";" if self.decimal_comma and usual == "," else usual)
+
+
+def _is_date_format(form: str) -> bool:
+    """Whether text in this format determines a date, and if it has a time of day, its minute or second."""
+    times: tuple[list[str], ...] = ([], ["%H", "%M"], ["%H", "%M", "%S"])
+    return sorted(re.findall("%.?", form)) in [sorted(["%d", "%m", "%Y", *time]) for time in times]

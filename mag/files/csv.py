@@ -15,6 +15,7 @@ from mag.files._counts import Histogram, Sets, add_blocks, count_texts
 from mag.files._exact import EVERYTHING, Limit, check_cells, check_stored
 from mag.files._format import Format, Meta, columns_of
 from mag.files._layout import Layout
+from mag.files._understood import Strange, understand
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,7 +40,7 @@ class Csv(Format):
     def numeric(self, path: pathlib.Path, layout: Layout) -> list[str]:
         every = self.names(path, layout)
         bad = self._failures(path, every, layout)
-        return [name for name in every if not all(bad[name][kind] for kind in NUMBERS)]
+        return [name for name in every if not all(bad[name].get(kind, True) for kind in NUMBERS)]
 
     def read(
         self, path: pathlib.Path, numbers: Sequence[str], others: Sequence[str], layout: Layout
@@ -66,6 +67,11 @@ class Csv(Format):
         stamps = {name: kind for name, kind in kinds.items() if kind in STAMPS}
         return frame, {"line_end": line_end(path, layout), "bom": has_bom(path), "stamps": stamps}
 
+    def understood(self, path: pathlib.Path, layout: Layout) -> "tuple[pl.DataFrame, dict[str, Strange]]":
+        import polars as pl
+
+        return understand(pl.concat(self._texts(path, self.names(path, layout), layout)), layout)
+
     def check(self, frame: "pl.DataFrame", path: pathlib.Path, layout: Layout) -> None:
         """An encoding may lack characters."""
         import polars as pl
@@ -86,12 +92,15 @@ class Csv(Format):
         import polars as pl
         import polars.selectors as cs
 
-        stamps = {name: stamp for name, stamp in meta.get("stamps", {}).items() if name in frame.columns}
+        stamps = {**meta.get("stamps", {}), **layout.date_of}
+        stamps = {
+            name: stamp for name, stamp in stamps.items() if name in frame.columns and frame[name].dtype.is_temporal()
+        }
         frame = frame.with_columns(cs.by_name(name).dt.to_string(stamp) for name, stamp in stamps.items())
         for name in masked:
             if layout.codes(name) and frame[name].null_count():
                 text = frame[name].alias("").cast(pl.String)
-                text = text.str.replace(".", ",", literal=True) if layout.decimal_comma else text
+                text = text.str.replace(".", ",", literal=True) if layout.decimal_comma and name not in stamps else text
                 frame = frame.with_columns(text.fill_null(layout.codes(name)[0]).alias(name))
         with path.open("wb") as file:
             if layout.utf8 and meta.get("bom", False):
@@ -201,11 +210,22 @@ class Csv(Format):
             listed = [f"{counts[word]} {_cells(counts[word])} {word}" for word in words]
             advice = [f"--null {','.join(words)} declares missing codes"] if words else []
             if others:
-                listed += [
-                    f"{others} {'other ' if words else ''}{_cells(others)} neither a number nor a date like 2026-01-31"
-                ]
-                advice += [COMMA if layout.decimal_comma else "a decimal comma needs --decimal-comma"]
+                listed += [f"{others} {'other ' if words else ''}{_cells(others)} {_readable(layout, name)}"]
+                advice += [_advise(layout, name)]
             yield f"column {name!r}: {' and '.join(listed)}; {', '.join(advice)}"
+
+
+def _readable(layout: Layout, name: str) -> str:
+    """What cells of a column are not."""
+    if name in layout.date_of:
+        return f"no date like {layout.date_of[name]}"
+    return "neither a number nor a date like 2026-01-31"
+
+
+def _advise(layout: Layout, name: str) -> str:
+    """Remedies for cells that cannot be read."""
+    comma = COMMA if layout.decimal_comma else "a decimal comma needs --decimal-comma"
+    return "mag look lists lines" if name in layout.date_of else f"{comma}, mag look lists lines"
 
 
 def _cells(count: int) -> str:

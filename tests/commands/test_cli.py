@@ -302,7 +302,8 @@ def test_a_code_is_a_word_and_a_number(tmp_path, mag_):
         (["1"] * 5 + ["NA"] * 3 + ["."], "'x': 3 cells are NA and 1 cell is .; --null NA,. declares missing codes."),
         (["2026-01-31"] * 5 + ["NA"] * 3, "column 'x': 3 cells are NA; --null NA declares missing codes."),
         (["1"] * 5 + ["NA", "secret"], "1 cell is NA and 1 other cell is neither a number nor a date like 2026-01-31; "
-                                       "--null NA declares missing codes, a decimal comma needs --decimal-comma."),
+                                       "--null NA declares missing codes, a decimal comma needs --decimal-comma, "
+                                       "mag look lists lines."),
         (["secret"] * 5 + ["1", "NA"], "'x' holds text, and categories need --hierarchy, --order, "
                                        "--aggregate NAME=mode, --by, --keep or --drop."),
         (["1.234,5", "2,5"], "column 'x': 2 cells are neither a number nor a date"),
@@ -879,7 +880,7 @@ def test_an_unknown_command_lists_the_known_ones(mag_):
     code, _, complained = mag_("masks")
     assert code == 2
     assert complained.startswith("mag: No such command 'masks'")
-    assert "check, compare, demo, dp, generalize, graph, info, mask, risk, utility, warmup" in complained
+    assert "check, compare, demo, dp, generalize, graph, info, look, mask, risk, utility, warmup" in complained
 
 
 def test_module_runs_as_a_program():
