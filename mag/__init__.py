@@ -25,6 +25,7 @@ __all__ = [
     "NotAnonymousError",
     "RecordGrouping",
     "Release",
+    "Suppression",
     "backends",
     "columns",
     "compare",
@@ -38,6 +39,7 @@ __all__ = [
     "microaggregate",
     "multivariate",
     "privacy",
+    "suppress",
     "univariate",
     "verify",
 ]
@@ -62,7 +64,7 @@ if TYPE_CHECKING:
     from mag.estimators import Microaggregator as Microaggregator
     from mag.hierarchy import Hierarchy
     from mag.results import ColumnGroupings, Grouping, RecordGrouping
-    from mag.tables import Guarantee, Release, generalize, microaggregate
+    from mag.tables import Guarantee, Release, Suppression, generalize, microaggregate, suppress
     from mag.tables.compare import Comparison, compare
     from mag.tables.criteria import Closeness
     from mag.tables.look import Look, look
@@ -82,6 +84,7 @@ _HOMES = {
     "Look": "mag.tables.look",
     "RecordGrouping": "mag.results",
     "Release": "mag.tables",
+    "Suppression": "mag.tables",
     "backends": "mag.api.backends",
     "InputError": "mag._lib.errors",
     "NotAnonymousError": "mag._lib.errors",
@@ -100,6 +103,7 @@ _HOMES = {
     "microaggregate": "mag.tables",
     "multivariate": "mag.api.multivariate",
     "privacy": "mag.privacy",
+    "suppress": "mag.tables",
     "univariate": "mag.api.univariate",
     "verify": "mag.verify",
 }

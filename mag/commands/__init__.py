@@ -18,6 +18,7 @@ COMMANDS = (
     "look",
     "mask",
     "risk",
+    "suppress",
     "utility",
     "warmup",
 )

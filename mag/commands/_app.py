@@ -10,7 +10,7 @@ from mag import __version__
 from mag.commands._options import METHODS
 
 TOPICS = {  # of the help, in this order
-    "Publish a file": ("mask", "generalize", "graph", "dp", "check"),
+    "Publish a file": ("mask", "generalize", "suppress", "graph", "dp", "check"),
     "Decide and assess": ("look", "risk", "compare", "utility"),
     "Get started": ("demo", "info", "warmup"),
 }

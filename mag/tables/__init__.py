@@ -18,6 +18,9 @@ from mag.tables._pipeline import release_table
 from mag.tables._release import LatticeNode, Release, TableGrouping
 from mag.tables._sensitive import Promise, constrain_values, recount_promises
 from mag.tables.recode.generalize import generalize
+from mag.tables.suppression.cells import Suppression
+from mag.tables.suppression.guarantee import SetCount, SuppressionGuarantee
+from mag.tables.suppression.suppress import suppress
 from mag.tables.types import (
     Aggregate,
     ClosenessByColumn,
@@ -38,11 +41,15 @@ __all__ = [
     "LatticeNode",
     "Promise",
     "Release",
+    "SetCount",
+    "Suppression",
+    "SuppressionGuarantee",
     "TableGrouping",
     "constrain_values",
     "generalize",
     "microaggregate",
     "recount_promises",
+    "suppress",
 ]
 
 Name = TypeVar("Name", bound=Hashable)
