@@ -4,7 +4,7 @@ import csv
 import io
 import pathlib
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -12,7 +12,9 @@ from mag._lib.errors import InputValueError
 from mag.api.table_options import MASK, OPTIONS
 from mag.commands._options import option_names
 from mag.files import Layout
-from mag.tables.plan import BY_COLUMN, ROLES, Plan
+
+if TYPE_CHECKING:
+    from mag.tables.plan import Plan
 
 TEXT_OPTIONS = {"delimiter": "--delimiter", "decimal_comma": "--decimal-comma", "encoding": "--encoding"}
 TEXT_OPTIONS |= {"null": "--null", "date": "--date"}  # by their names in plans
@@ -20,12 +22,14 @@ TEXT_OPTIONS |= {"null": "--null", "date": "--date"}  # by their names in plans
 
 def apply_plan(ctx: typer.Context, path: pathlib.Path | None) -> pathlib.Path | None:
     """Take the options of a plan as the defaults of a command."""
+    from mag.tables.plan import Plan
+
     if path is not None and not ctx.resilient_parsing:
         ctx.default_map = {**(ctx.default_map or {}), **defaults_of(Plan.read(path), ctx.command.params)}
     return path
 
 
-def defaults_of(plan: Plan, parameters: Iterable[Any]) -> dict[str, Any]:
+def defaults_of(plan: "Plan", parameters: Iterable[Any]) -> dict[str, Any]:
     """The words of a plan by the name of their parameter, as the command line takes them."""
     parameter_of = {flag: parameter for parameter in parameters for flag in parameter.opts}
     words = words_of(plan)
@@ -34,8 +38,10 @@ def defaults_of(plan: Plan, parameters: Iterable[Any]) -> dict[str, Any]:
     }
 
 
-def words_of(plan: Plan) -> dict[str, list[Any]]:
+def words_of(plan: "Plan") -> dict[str, list[Any]]:
     """The values of every option of `mag mask` that a plan sets, by the option's first name."""
+    from mag.tables.plan import BY_COLUMN, ROLES
+
     words: dict[str, list[Any]] = {}
     for role in ROLES:
         if names := plan.names_of(role):

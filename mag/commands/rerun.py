@@ -12,7 +12,6 @@ from mag._lib.errors import InputValueError
 from mag.commands import _options as opt
 from mag.commands._output import dump, say
 from mag.commands._plan import defaults_of
-from mag.tables.plan import plan_of_manifest
 
 
 def rerun(
@@ -67,6 +66,7 @@ def _read(path: pathlib.Path) -> dict[str, Any]:
 def _mask_again(before: dict[str, Any], source: pathlib.Path, target: pathlib.Path, more: list[str]) -> dict[str, Any]:
     """Run `mag mask` with the options of a manifest as its defaults; the new manifest."""
     from mag.commands import application
+    from mag.tables.plan import plan_of_manifest
 
     command: Any = application()
     defaults = defaults_of(plan_of_manifest(before), command.commands["mask"].params)
