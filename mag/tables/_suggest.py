@@ -36,7 +36,7 @@ KNOWN = split_words(
 )
 WEIGHTS = split_words("weight weights wt wgt pweight")
 MIN_REPEATS = 1.2  # records of a value on average, from which an identifier names units of several records
-MAX_RECORDS = 20_000  # that are looked at for unique records
+MAX_SAMPLE_RECORDS = 20_000  # that are looked at for unique records
 MAX_PAIRED = 40  # columns whose pairs are looked at
 MIN_UNIQUE_SHARE = 0.5  # of the records, from which a column makes records unique whatever it is combined with
 
@@ -94,7 +94,7 @@ def _find_unit(n: int, looks: Iterable[ColumnLook]) -> Hashable | None:
 
 def _describe_unique(frame: Frame, names: Sequence[Hashable]) -> dict[Hashable, str]:
     """In words, for every column: the share of the records that it makes unique, alone and with another one."""
-    rows = np.unique(np.linspace(0, frame.n - 1, min(frame.n, MAX_RECORDS)).astype(np.int64))
+    rows = np.unique(np.linspace(0, frame.n - 1, min(frame.n, MAX_SAMPLE_RECORDS)).astype(np.int64))
     codes = {name: _codes_of(frame, name, rows) for name in names}
     alone = {name: _unique_share([code]) for name, code in codes.items()}
     best = {name: (share, name) for name, share in alone.items()}

@@ -34,7 +34,7 @@ NOT_PLANNED = (
     "rest",
     "threads",
 )  # of the call, not the table
-HEAD = """\
+PREFACE = """\
 # A plan for masking, suggested by mag {version}. Check every role: only you know which columns an intruder may know.
 # Roles: {roles}.
 # Every other key of a column, and of the table, is an option of mag.microaggregate.
@@ -82,7 +82,7 @@ class Plan:
 
     def __str__(self) -> str:
         """The text of the file."""
-        lines = [HEAD.format(version=__version__, roles=", ".join(ROLES)), f"version = {VERSION}"]
+        lines = [PREFACE.format(version=__version__, roles=", ".join(ROLES)), f"version = {VERSION}"]
         lines += [f"{write_key(name)} = {_write(name, value)}" for name, value in self.options.items()]
         if self.text:
             lines += ["", "[text]", *(f"{name} = {write_value(value)}" for name, value in self.text.items())]
@@ -211,7 +211,7 @@ def plan(table: Any, k: int = 5) -> Plan:
     >>> [(column.name, column.role) for column in suggested.columns]
     [('name', 'drop'), ('age', 'mask'), ('party', 'sensitive')]
     >>> mag.microaggregate(people, **suggested.keywords()).data["age"]
-    array([30, 54, 30, 54])
+    array([31, 54, 31, 54])
     """
     return plan_for(table, {}, k)
 
