@@ -61,7 +61,7 @@ class ClassCounter:
 
     def _write_run(self) -> None:
         if self._file is None:
-            self._file = tempfile.TemporaryFile(dir=self._folder)
+            self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - read in `sizes`, which closes it
         run = add_classes(self._held)
         self._held, self._n_held = [], 0
         begin = int(self._cuts[-1][-1]) if self._cuts else 0

@@ -392,7 +392,7 @@ def test_permissions_are_the_usual_ones(tmp_path):
 @pytest.mark.parametrize("ending", ["parquet", "feather"])
 def test_a_file_is_counted_in_blocks(ending, tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
-    frame = pl.DataFrame({"x": rng.integers(0, 9, 1000), "t": rng.choice(["a", None, ""], 1000)})
+    frame = pl.DataFrame({"x": rng.integers(0, 9, 1000), "t": rng.choice(["a", "b", ""], 1000).tolist()})
     path = tmp_path / f"t.{ending}"
     frame.write_parquet(path) if ending == "parquet" else frame.write_ipc(path)
     file = File(path)
