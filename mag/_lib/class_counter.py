@@ -13,8 +13,8 @@ import numpy as np
 
 from mag._lib.rowhash import HashedClasses, add_classes, sizes_of_classes, uncounted
 
-ROW_BYTES = 128  # of a row that is counted: its hash, copied and sorted
-WORDS = 3  # of a class in the file: its hash and its size
+BYTES_PER_COUNTED_ROW = 128  # of a row that is counted: its hash, copied and sorted
+WORDS_PER_CLASS = 3  # of a class in the file: its hash and its size
 RANGE_BITS = 10  # leading bits of a hash that say which range it is in
 
 
@@ -34,7 +34,7 @@ class ClassCounter:
     """
 
     def __init__(self, memory: int, folder: str | os.PathLike[str] | None = None) -> None:
-        self._most = max(memory // ROW_BYTES, 1)  # rows at a time
+        self._most = max(memory // BYTES_PER_COUNTED_ROW, 1)  # rows at a time
         self._folder = folder
         self._held: list[HashedClasses] = []
         self._n_held = 0
@@ -83,12 +83,12 @@ class ClassCounter:
 
     def _read(self, first: int, end: int) -> HashedClasses:
         assert self._file is not None
-        row = 8 * WORDS
+        row = 8 * WORDS_PER_CLASS
         self._file.seek(row * first)
-        words = np.fromfile(self._file, np.uint64, WORDS * (end - first))
-        if words.size != WORDS * (end - first):
+        words = np.fromfile(self._file, np.uint64, WORDS_PER_CLASS * (end - first))
+        if words.size != WORDS_PER_CLASS * (end - first):
             raise OSError("the temporary file of hashes is incomplete")
-        words = words.reshape(-1, WORDS)
+        words = words.reshape(-1, WORDS_PER_CLASS)
         sizes = words[:, 2].astype(np.int64)
         if (sizes == 1).all():
             return uncounted((words[:, 0], words[:, 1]))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-ROWS_PER_BLOCK = 2**18
+ROWS_PER_ARROW_BLOCK = 2**18
 UNSUPPORTED_TYPES = ("decimal256", "month", "day_time", "union", "sparse_union", "dense_union", "run_end")
 
 

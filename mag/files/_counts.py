@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mag._lib.class_counter import ClassCounter
     from mag._lib.rowhash import HashedClasses
 
-MEMORY, LEAST_MEMORY = 2**28, 2**24  # bytes for hashes of all sets of columns together, and of each
+HASH_MEMORY, LEAST_HASH_MEMORY = 2**28, 2**24  # bytes for hashes of all sets of columns together, and of each
 Histogram = dict[int, int]  # size of a class → how many classes have it
 Sets = Sequence[Sequence[str]]  # of columns, each counted by itself
 
@@ -47,7 +47,7 @@ def add_blocks(blocks: "Iterable[list[HashedClasses]]", n_sets: int) -> list[His
     """For each set of columns, the classes of all blocks' records."""
     from mag._lib.class_counter import ClassCounter
 
-    counters = [ClassCounter(max(MEMORY // n_sets, LEAST_MEMORY)) for _ in range(n_sets)]
+    counters = [ClassCounter(max(HASH_MEMORY // n_sets, LEAST_HASH_MEMORY)) for _ in range(n_sets)]
     for block in blocks:
         for counter, own in zip(counters, block, strict=True):
             counter.add(own)

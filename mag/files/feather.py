@@ -4,7 +4,7 @@ import pathlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from mag.files._arrow import ROWS_PER_BLOCK, Arrow
+from mag.files._arrow import ROWS_PER_ARROW_BLOCK, Arrow
 from mag.files._format import Meta
 from mag.files._layout import Layout
 
@@ -36,8 +36,8 @@ class Feather(Arrow):
         with pa.ipc.open_file(path, options=options) as file:
             for place in range(file.num_record_batches):
                 batch = pa.Table.from_batches([file.get_batch(place)])
-                for first in range(0, batch.num_rows, ROWS_PER_BLOCK):
-                    yield batch.slice(first, ROWS_PER_BLOCK)
+                for first in range(0, batch.num_rows, ROWS_PER_ARROW_BLOCK):
+                    yield batch.slice(first, ROWS_PER_ARROW_BLOCK)
 
     def write(
         self, frame: "pl.DataFrame", path: pathlib.Path, masked: Sequence[str], meta: Meta, layout: Layout

@@ -4,7 +4,7 @@ import pathlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from mag.files._arrow import ROWS_PER_BLOCK, Arrow
+from mag.files._arrow import ROWS_PER_ARROW_BLOCK, Arrow
 from mag.files._format import Meta
 from mag.files._layout import Layout
 
@@ -31,7 +31,7 @@ class Parquet(Arrow):
         import pyarrow.parquet as pq
 
         with pq.ParquetFile(path, pre_buffer=False) as file:
-            for batch in file.iter_batches(ROWS_PER_BLOCK, columns=list(names)):
+            for batch in file.iter_batches(ROWS_PER_ARROW_BLOCK, columns=list(names)):
                 yield pa.Table.from_batches([batch])
 
     def write(

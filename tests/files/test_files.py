@@ -399,7 +399,7 @@ def test_a_file_is_counted_in_blocks(ending, tmp_path, monkeypatch):
     whole = file.counts(["x", "t"], ["t"], written=frame)
     monkeypatch.setattr(_arrow.Arrow, "columns", None)  # nothing reads the file as a whole
     for module in (parquet, feather):
-        monkeypatch.setattr(module, "ROWS_PER_BLOCK", 64)
-    monkeypatch.setattr(_counts, "MEMORY", 0)
-    monkeypatch.setattr(_counts, "LEAST_MEMORY", 128 * 100)
+        monkeypatch.setattr(module, "ROWS_PER_ARROW_BLOCK", 64)
+    monkeypatch.setattr(_counts, "HASH_MEMORY", 0)
+    monkeypatch.setattr(_counts, "LEAST_HASH_MEMORY", 128 * 100)
     assert file.counts(["x", "t"], ["t"]) == whole
