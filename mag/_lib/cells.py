@@ -2,7 +2,7 @@
 
 Values are hashed and numbered, never codes: a dictionary is its entries, run ends are the cells that they repeat, an
 extension type is its storage, floats and decimals are their bits.  So a cell has the same words in every block of a
-column, whichever way the block stores it.
+column, however the block stores it.
 """
 
 import hashlib
