@@ -40,13 +40,13 @@ def defaults_of(plan: "Plan", parameters: Iterable[Any]) -> dict[str, Any]:
 
 def words_of(plan: "Plan") -> dict[str, list[Any]]:
     """The values of every option of `mag mask` that a plan sets, by the option's first name."""
-    from mag.tables.plan import BY_COLUMN, ROLES
+    from mag.tables.plan import OPTIONS_BY_COLUMN, ROLES
 
     words: dict[str, list[Any]] = {}
     for role in ROLES:
         if names := plan.names_of(role):
             words["--column" if role == "mask" else f"--{role}"] = [str(name) for name in names]
-    for option in BY_COLUMN:
+    for option in OPTIONS_BY_COLUMN:
         if entries := plan.entries_of(option):
             words[_flag_of(option)] = [f"{name}={_word(option, value)}" for name, value in entries.items()]
     for option, value in plan.options.items():
@@ -56,8 +56,8 @@ def words_of(plan: "Plan") -> dict[str, list[Any]]:
             )
         elif option not in OPTIONS:  # of the method
             words.setdefault("--option", []).append(f"{option}={value}")
-        elif not (option in BY_COLUMN and isinstance(value, Mapping)):
-            words[_flag_of(option)] = [str(value) if option in BY_COLUMN else value]
+        elif not (option in OPTIONS_BY_COLUMN and isinstance(value, Mapping)):
+            words[_flag_of(option)] = [str(value) if option in OPTIONS_BY_COLUMN else value]
     for key, value in plan.text.items():
         if key not in TEXT_OPTIONS:
             raise InputValueError(f"[text] of a plan must have the keys {', '.join(TEXT_OPTIONS)}; got {key!r}.")

@@ -24,7 +24,7 @@ from mag.tables.look import look_at
 
 VERSION = 1  # of the layout of plans
 ROLES: dict[str, str] = {role: role for role in get_args(PlanRole)} | {"mask": "columns"}  # as options name them
-BY_COLUMN = [name for name, option in OPTIONS.items() if option.by_column]
+OPTIONS_BY_COLUMN = [name for name, option in OPTIONS.items() if option.by_column]
 NOT_PLANNED = (
     *ROLES.values(),
     "memory",
@@ -167,7 +167,7 @@ class Plan:
         if "unit" in keywords:
             keywords["unit"] = _only(keywords["unit"])
         known = {column.name for column in self.columns}
-        for option in BY_COLUMN:
+        for option in OPTIONS_BY_COLUMN:
             if entries := self.entries_of(option):
                 keywords[option] = {_key(key, known): _as_argument(option, value) for key, value in entries.items()}
         return {name: value for name, value in self.options.items() if name not in keywords} | keywords
@@ -258,7 +258,7 @@ def plan_of_manifest(manifest: Mapping[str, Any]) -> Plan:
     roles = {name: role for role, option in ROLES.items() if role != "drop" for name in _listed(options.get(option))}
     entries: dict[str, dict[str, Any]] = {name: {} for name in roles}
     whole: dict[str, Any] = {"k": options["k"], "rest": "drop"}
-    for option in BY_COLUMN:
+    for option in OPTIONS_BY_COLUMN:
         setting = guarantee.get(option) if option in ("diversity", "closeness") else options.get(option)
         for name, value in setting.items() if isinstance(setting, Mapping) else ():
             if isinstance(value, dict) and value["criterion"] == "hierarchical":
@@ -297,8 +297,8 @@ def _check_column(column: PlannedColumn) -> None:
             f"the role of column {column.name!r} must be one of {', '.join(ROLES)}; got {column.role!r}."
         )
     for option in column.settings:
-        if option not in BY_COLUMN:
-            question = ask_nearest(option, BY_COLUMN) or f"; they are {', '.join(BY_COLUMN)}."
+        if option not in OPTIONS_BY_COLUMN:
+            question = ask_nearest(option, OPTIONS_BY_COLUMN) or f"; they are {', '.join(OPTIONS_BY_COLUMN)}."
             raise InputValueError(f"{option!r} of column {column.name!r} is no option by column{question}")
 
 
