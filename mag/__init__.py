@@ -23,6 +23,7 @@ __all__ = [
     "InputValueError",
     "Look",
     "NotAnonymousError",
+    "Plan",
     "RecordGrouping",
     "Release",
     "Suppression",
@@ -38,6 +39,7 @@ __all__ = [
     "metrics",
     "microaggregate",
     "multivariate",
+    "plan",
     "privacy",
     "suppress",
     "univariate",
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
     from mag.tables.compare import Comparison, compare
     from mag.tables.criteria import Closeness
     from mag.tables.look import Look, look
+    from mag.tables.plan import Plan, plan
 
 _HOMES = {
     "CacheWarning": "mag._lib.errors",
@@ -82,6 +85,7 @@ _HOMES = {
     "Guarantee": "mag.tables",
     "Hierarchy": "mag.hierarchy",
     "Look": "mag.tables.look",
+    "Plan": "mag.tables.plan",
     "RecordGrouping": "mag.results",
     "Release": "mag.tables",
     "Suppression": "mag.tables",
@@ -102,6 +106,7 @@ _HOMES = {
     "metrics": "mag.metrics",
     "microaggregate": "mag.tables",
     "multivariate": "mag.api.multivariate",
+    "plan": "mag.tables.plan",
     "privacy": "mag.privacy",
     "suppress": "mag.tables",
     "univariate": "mag.api.univariate",

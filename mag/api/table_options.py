@@ -51,7 +51,8 @@ class Option:
     """The properties of an option besides its name and default.
 
     `hint` is its type for type checkers, `kind` the type in docstrings, `text` its paragraph there; with `choices`,
-    hint and kind follow from them.  `defaults`, `hints`, `kinds` and `texts` hold values that differ for a function.
+    hint and kind follow from them; `by_column` if a dictionary may set it for some columns.  `defaults`, `hints`,
+    `kinds` and `texts` hold values that differ for a function.
     """
 
     text: str
@@ -60,6 +61,7 @@ class Option:
     hint: str = ""
     kind: str = ""
     recorded: str = ALWAYS
+    by_column: bool = False
     flags: Sequence[Flag] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict)
     hints: Mapping[str, str] = field(default_factory=dict)
@@ -188,6 +190,7 @@ class Options:
         kinds={ESTIMATOR: "optional"},
         texts={ESTIMATOR: FOR_FRAMES},
         hints={ESTIMATOR: "Any"},
+        by_column=True,
         flags=[
             Flag(
                 "Representative of a group: max, mean (default), median, mid_range, min or range; for categories "
@@ -215,6 +218,7 @@ class Options:
         },
         hints={ESTIMATOR: "Any"},
         recorded=IF_USED,
+        by_column=True,
         flags=[
             Flag(
                 "A column of categories and its hierarchy, a CSV file in the format of ARX. Repeatable.",
@@ -246,6 +250,7 @@ class Options:
         },
         hints={ESTIMATOR: "Any"},
         recorded=IF_USED,
+        by_column=True,
         flags=[
             Flag(
                 "A column of categories and all of them in order, e.g. degree=low,mid,high; one with a comma in "
@@ -276,6 +281,7 @@ class Options:
         },
         hints={ESTIMATOR: "Any"},
         recorded=IF_USED,
+        by_column=True,
         flags=[
             Flag(
                 "How much the distances of a column count (default: 1). Repeatable.",
@@ -364,6 +370,7 @@ class Options:
         },
         hints={ESTIMATOR: "Any"},
         recorded=NEVER,  # the guarantee holds it
+        by_column=True,
         flags=[
             Flag(
                 "A sensitive column, and how many values every class must hold, e.g. disease=3; or "
@@ -389,6 +396,7 @@ class Options:
         },
         hints={ESTIMATOR: "Any"},
         recorded=NEVER,
+        by_column=True,
         flags=[
             Flag(
                 "A sensitive column, and how far its distribution in a class may be from the table's, e.g. income=0.2; "
@@ -563,6 +571,7 @@ class Options:
         TABLES,
         hint="int | dict[Any, int] | None",
         kind="int or dict, optional",
+        by_column=True,
         flags=[
             Flag(
                 "Number of decimals, or NAME=DECIMALS. Repeatable.",

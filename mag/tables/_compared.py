@@ -18,6 +18,7 @@ from mag.tables._guarantee import Guarantee
 
 if TYPE_CHECKING:
     from mag.report import Category
+    from mag.tables.plan import Plan
 
 Numbers = dict[Hashable, np.ndarray]
 
@@ -65,7 +66,7 @@ class BeforeAfter:
         return self._with_notes(measures)
 
     def _with_notes(self, measures: dict[str, Any]) -> dict[str, Any]:
-        """Measures and what is to be said of them."""
+        """Measures and the notes about them."""
         notes = [*self.notes, *measures.get("notes", ())]
         return measures | ({"notes": notes} if notes else {})
 
@@ -86,6 +87,7 @@ class Original:
     rows: np.ndarray | None = None
     categories: Mapping[Hashable, CategoryCodes] = field(default_factory=dict)
     files: tuple[pathlib.Path, ...] = ()  # that were read, and are never replaced
+    plan: "Callable[[], Plan] | None" = None  # of `mag.microaggregate`, made on demand
 
     @property
     def _published(self) -> Any:

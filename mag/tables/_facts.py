@@ -1,4 +1,4 @@
-"""What the report says of a release."""
+"""The facts about a release that its report shows."""
 
 from typing import TYPE_CHECKING
 
@@ -44,7 +44,7 @@ def facts_of(release: "Release", original: Original, compared: BeforeAfter, titl
 
 
 def _recoding_of(release: "Release", original: Original) -> RecodingFacts | None:
-    """What the report says of levels."""
+    """The facts about levels that the report shows."""
     if release.levels is None:
         return None
     levels = {}

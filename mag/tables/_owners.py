@@ -18,7 +18,7 @@ from mag.tables.criteria.enforce import Constraint
 
 
 def read_owners(frame: Frame, name: Hashable) -> np.ndarray:
-    """The number of each record's unit; equal values are one unit, whatever their types."""
+    """The number of each record's unit; equal values of different types are one unit."""
     cells = frame.column(name).cells()
     if missing := sum(map(is_missing, cells)):
         raise InputValueError(f"unit must not be missing; got {missing} missing in {name!r}.")
