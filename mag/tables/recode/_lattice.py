@@ -10,7 +10,7 @@ import numpy as np
 
 from mag.tables.recode._classes import NodeClasses, ValueCounts
 from mag.tables.recode._ladder import Ladder
-from mag.tables.recode._rules import Rules, ClassSuppression
+from mag.tables.recode._rules import ClassSuppression, Rules
 
 Levels = tuple[int, ...]
 REMEMBERED = 2**22  # rows of classes that are kept for nodes above
