@@ -77,8 +77,8 @@ def mask(
     """Mask a file so that every record equals at least k-1 others, and verify that on the written file.
 
     Every column of IN needs a role: -c, --by, --keep, --sensitive, --unit, --household or --drop, or one for all others
-    by --rest; columns of --diversity and --closeness are sensitive.  A manifest beside OUT records options, versions,
-    the hash of OUT and what was counted on it.
+    by --rest; columns of --diversity and --closeness are sensitive.  A manifest next to OUT records options, versions,
+    the hash of OUT and the counts of its classes.
 
     Examples:
     mag mask people.csv -o out.csv -k 5 -c age -c income --by region --keep answer --drop name

@@ -172,7 +172,7 @@ class ReportFacts:
         return {column: change(self.original[column], self.masked[column], self.k_of(column)) for column in self.masked}
 
     def k_of(self, column: Hashable) -> int:
-        """The smallest group size asked for in a column."""
+        """The smallest group size required in a column."""
         return self.k[column] if isinstance(self.k, Mapping) else self.k
 
     def labels_of(self, place: int) -> np.ndarray:

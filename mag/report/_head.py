@@ -21,7 +21,7 @@ MAX_HEADLINE_CHARACTERS = 300  # characters of a guarantee that are set in large
 
 
 def header(facts: ReportFacts) -> Element:
-    """The guarantee and all that qualifies it."""
+    """The guarantee and every warning and note about it."""
     size = "guarantee" if len(facts.guarantee) <= MAX_HEADLINE_CHARACTERS else None
     return element(
         "header",

@@ -65,7 +65,7 @@ class BeforeAfter:
         return self._with_notes(measures)
 
     def _with_notes(self, measures: dict[str, Any]) -> dict[str, Any]:
-        """Measures and what is to be said of them."""
+        """Measures and the notes about them."""
         notes = [*self.notes, *measures.get("notes", ())]
         return measures | ({"notes": notes} if notes else {})
 

@@ -1,4 +1,4 @@
-"""What the report says of a release."""
+"""The facts about a release that its report shows."""
 
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
@@ -57,7 +57,7 @@ def _labels_of(release: "Release", names: list[Hashable]) -> np.ndarray:
 
 
 def _recoding_of(release: "Release", original: Original) -> RecodingFacts | None:
-    """What the report says of levels."""
+    """The facts about levels that the report shows."""
     if release.levels is None:
         return None
     levels = {}

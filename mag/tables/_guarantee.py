@@ -71,7 +71,7 @@ class Guarantee:
     sensitive : tuple of column names
         TableColumns that are published as they are, and that classes should not reveal.
     diversity, closeness : dict
-        By column: what is promised of its values in every class, a `mag.tables.Promise`.
+        By column: the promise for its values in every class, a `mag.tables.Promise`.
     levels : dict
         By `mag.generalize`: the level of its hierarchy that every column is published on, 0 for the values themselves.
     suppressed : int
@@ -205,6 +205,6 @@ class Guarantee:
         )
 
     def promises(self) -> str:
-        """What holds for sensitive columns, as a sentence."""
+        """The promises for sensitive columns, as a sentence."""
         text = "; ".join(map(str, [*self.diversity.values(), *self.closeness.values()]))
         return f"{text[:1].upper()}{text[1:]}."

@@ -1,4 +1,4 @@
-"""What a published table or file was made of, with what, and what holds for it: the manifest, in the types of JSON."""
+"""The manifest of a published table or file, in the types of JSON: input, options, versions and guarantee."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ from mag.tables._guarantee import Guarantee
 
 @dataclass(frozen=True)
 class Provenance:
-    """What a release was made of, with what and in which time: for the manifest, in the types of JSON."""
+    """Options, input shape, versions and timings of a release, as JSON types for the manifest."""
 
     options: dict[str, Any]
     table: dict[str, Any]
@@ -60,7 +60,7 @@ def make_manifest(
 
 
 def digest_column(frame: Frame, name: Hashable) -> str:
-    """SHA-256 of a column, whatever its library: numbers and times in 64 bits, little-endian, other cells as JSON."""
+    """SHA-256 of a column of any library: numbers and times in 64 bits, little-endian, other cells as JSON."""
     column = frame.column(name)
     try:
         units = column.units()

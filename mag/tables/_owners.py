@@ -64,7 +64,7 @@ def read_owners(frame: Frame, unit: list[Hashable], household: list[Hashable]) -
 
 
 def _read_numbers(frame: Frame, name: Hashable, option: str) -> np.ndarray:
-    """The number of each record's unit; equal values are one unit, whatever their types."""
+    """The number of each record's unit; equal values of different types are one unit."""
     cells = frame.column(name).cells()
     if missing := sum(map(is_missing, cells)):
         raise InputValueError(f"{option} must not be missing; got {missing} missing in {name!r}.")

@@ -157,7 +157,7 @@ def record_options(options: Options, roles: ColumnRoles, function: str) -> dict[
 
 
 def _name_of(option: Any) -> Any:
-    """What an option is called in a manifest: by its name where it is an object."""
+    """The value of an option in a manifest: an object's name, any other value as it is."""
     if option is None or isinstance(option, (str, int)):
         return option
     return getattr(option, "name", type(option).__name__)
@@ -170,7 +170,7 @@ def roles_of(names: Sequence[Hashable], options: Options, demands: Sequence[Sens
     if sensitive := sensitive_columns(demands, listed, masked):
         if options.scope == "per-column":
             raise InputValueError("sensitive, diversity and closeness are for scope='joint'; got scope='per-column'.")
-        kept = names_of(options.keep, names)  # a column that something is demanded of may be listed there as well
+        kept = names_of(options.keep, names)  # a column of diversity or closeness may be listed there as well
         requested["keep"] = [name for name in kept if name in listed or name not in sensitive]
         requested["sensitive"] = sensitive
     for option in ("unit", "household"):
