@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mag.tables import Promise
 
 
-class Demand(NamedTuple):
+class SizeDemand(NamedTuple):
     """Classes of columns that must have at least k records, or values of the column that they are `counted_by`."""
 
     columns: list[str]
@@ -40,10 +40,10 @@ class Demand(NamedTuple):
     counted_by: str | None = None
 
 
-class Count(NamedTuple):
+class CountedDemand(NamedTuple):
     """The smallest class, and how many of all records are in classes that are too small."""
 
-    demand: Demand
+    demand: SizeDemand
     smallest: int
     violating: int
     records: int
@@ -132,7 +132,7 @@ def check(
         raise InputValueError("--k-household is not used without --household; leave it out.")
     asked = _list_demands(file, promised, sets or [], unit, household, k_household)
     counts = _count(file, asked)
-    together = _count(file, [Demand(_union(asked), 1)])[0].smallest if promised.sets or sets else None
+    together = _count(file, [SizeDemand(_union(asked), 1)])[0].smallest if promised.sets or sets else None
     demands = Demands.parsed(file, promised.diversity, closeness, order)
     promises = _promises(file, asked[0].columns, demands) if counts[0].records else []
     holds = all(count.holds for count in counts) and all(promise.holds for promise in promises)
@@ -158,12 +158,12 @@ class Promised(NamedTuple):
     k: int | None
     diversity: list[str]
     units: list[str]
-    sets: Sequence[Demand] = ()
+    sets: Sequence[SizeDemand] = ()
 
 
 def _list_demands(
     file: File, promised: Promised, sets: list[str], unit: str | None, household: str | None, k_household: int | None
-) -> list[Demand]:
+) -> list[SizeDemand]:
     """Everything that is counted: of one set of columns or of several, records or units, and households."""
     columns, k = list(dict.fromkeys(promised.columns)), promised.k
     asked = [*promised.sets]
@@ -172,24 +172,24 @@ def _list_demands(
             names, own_k = own if isinstance(own, tuple) else (own, k)
             if own_k is None:
                 raise InputValueError("--set must end in =K, unless -k says it for all sets.")
-            asked.append(Demand([*columns, *(name for name in names if name not in columns)], own_k, unit))
+            asked.append(SizeDemand([*columns, *(name for name in names if name not in columns)], own_k, unit))
     elif not asked:
         if not columns or k is None:
             raise InputValueError("--qi and -k, or --set, must say what to check, unless --manifest FILE does.")
-        asked = [Demand(columns, k, unit)]
+        asked = [SizeDemand(columns, k, unit)]
     if household is not None:
-        asked += [Demand(own.columns, own.k if k_household is None else k_household, household) for own in asked]
+        asked += [SizeDemand(own.columns, own.k if k_household is None else k_household, household) for own in asked]
     for option, name in (("--unit", unit), ("--household", household)):
         if name is not None and any(name in own.columns for own in asked):
             raise InputValueError(f"{option} must not be one of --qi; got {name!r}.")
     return asked
 
 
-def _union(asked: Sequence[Demand]) -> list[str]:
+def _union(asked: Sequence[SizeDemand]) -> list[str]:
     return list(dict.fromkeys(name for own in asked for name in own.columns))
 
 
-def _count(file: File, asked: Sequence[Demand]) -> list[Count]:
+def _count(file: File, asked: Sequence[SizeDemand]) -> list[CountedDemand]:
     """The classes of every demand."""
     from mag.files import below, smallest
 
@@ -198,14 +198,14 @@ def _count(file: File, asked: Sequence[Demand]) -> list[Count]:
         least, few = smallest(sizes), below(sizes, own.k)
         if own.counted_by is not None:
             least, few = _count_units(file, own.columns, own.counted_by, own.k)
-        found.append(Count(own, least, few, sum(size * count for size, count in sizes.items())))
+        found.append(CountedDemand(own, least, few, sum(size * count for size, count in sizes.items())))
     return found
 
 
 def _summarize(
     path: pathlib.Path,
     file: File,
-    counts: Sequence[Count],
+    counts: Sequence[CountedDemand],
     together: int | None,
     unit: str | None,
     holds: bool,
@@ -246,7 +246,7 @@ def _read_manifest(path: pathlib.Path) -> Promised:
     try:
         guarantee = json.loads(path.read_text(encoding="utf-8"))["guarantee"]
         columns, k = [*guarantee["by"], *guarantee["columns"]], guarantee["k"]
-        sets = [Demand([*guarantee["by"], *own["columns"]], own["k"]) for own in guarantee.get("sets", ())]
+        sets = [SizeDemand([*guarantee["by"], *own["columns"]], own["k"]) for own in guarantee.get("sets", ())]
     except (KeyError, TypeError, ValueError):
         raise InputValueError(f"{path.name!r} must be the manifest of a masked file.") from None
     if guarantee["scope"] == "per-column" or guarantee.get("closeness"):
