@@ -46,6 +46,13 @@ def parse_sets(words: Sequence[str], columns: Sequence[str], role: str = "-c") -
     return sets
 
 
+def write_set(own: Any) -> str:
+    """A set as `parse_sets` reads it."""
+    if len(own) == 2 and isinstance(own[0], list):
+        return f"{'+'.join(map(str, own[0]))}={own[1]}"
+    return "+".join(map(str, own))
+
+
 def _split_names(text: str, columns: Sequence[str]) -> list[str] | None:
     """The columns that are joined by + in a text; the longest name first where several begin it."""
     for name in sorted(columns, key=len, reverse=True):

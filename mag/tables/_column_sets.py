@@ -37,7 +37,7 @@ def read_sets(sets: Any, columns: Sequence[Hashable], k: Any) -> list[ColumnSet]
 
 
 def _read_set(own: Any, columns: Sequence[Hashable], k: Any) -> ColumnSet:
-    if isinstance(own, tuple) and len(own) == 2 and isinstance(own[0], (list, tuple)):
+    if isinstance(own, (list, tuple)) and len(own) == 2 and isinstance(own[0], list):
         own, k = own
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
         raise InputTypeError(f"k of a set must be an integer; got {checks.describe(k)}.")

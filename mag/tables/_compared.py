@@ -18,6 +18,7 @@ from mag.tables._guarantee import Guarantee
 
 if TYPE_CHECKING:
     from mag.report import Category
+    from mag.tables.plan import Plan
 
 Numbers = dict[Hashable, np.ndarray]
 
@@ -87,6 +88,7 @@ class Original:
     categories: Mapping[Hashable, CategoryCodes] = field(default_factory=dict)
     files: tuple[pathlib.Path, ...] = ()  # that were read, and are never replaced
     groups: Mapping[Hashable, np.ndarray] = field(default_factory=dict)  # of columns that have their own
+    plan: "Callable[[], Plan] | None" = None  # of `mag.microaggregate`, made on demand
 
     @property
     def _published(self) -> Any:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from mag.tables._sensitive import check_feasible, constrain, failing_strata, ord
 from mag.tables._sets import group_sets
 from mag.tables._strata import SmallStrataError, Strata, form_strata, sizes_of
 from mag.tables.criteria.enforce import Constraint
+from mag.tables.plan import plan_of
 
 
 @dataclass(frozen=True)
@@ -459,7 +461,8 @@ def make_release(
     if published.permutation is not None:
         categories = {name: unit.select(published.permutation) for name, unit in categories.items()}
     own = _groups_by_column(groups, published, request)
-    original = Original(frame, published.rows, categories, tuple(request.options.files()), own)
+    plan = partial(plan_of, request.options, vars(request.roles), frame.names)
+    original = Original(frame, published.rows, categories, tuple(request.options.files()), own, plan)
     return Release(published.data, guarantee, grouping, warnings, provenance, original)
 
 
