@@ -190,7 +190,7 @@ class Options:
         None,
         "Several sets of `columns`, each a list of names, or a pair of such a list and its own k: records are alike in "
         "the columns of each set, but not in all columns.  Sets may share columns.",
-        (MICROAGGREGATE,),
+        (MICROAGGREGATE, SUPPRESS),
         hint="Sequence[Any] | None",
         kind="sequence, optional",
         recorded=IF_USED,
@@ -198,6 +198,7 @@ class Options:
             Flag(
                 "A set of columns that has classes of its own, e.g. age+sex, or age+sex=5 with its own k. Repeatable.",
                 GROUPING_PANEL,
+                (MASK, SUPPRESS),
                 names=("--set",),
                 metavar="NAME+NAME[=K]",
             )
@@ -367,23 +368,6 @@ class Options:
                 (SUPPRESS,),
                 metavar="NAME=NUMBER",
             ),
-        ],
-    )
-    sets: Any = option(
-        None,
-        "Sets of columns that hold k each by itself, instead of all columns together.",
-        (SUPPRESS,),
-        hint="Sequence[Sequence[Any]] | None",
-        kind="list of lists of column names, optional",
-        recorded=IF_USED,
-        flags=[
-            Flag(
-                "Columns that hold k by themselves, instead of all together, e.g. age,sex. Repeatable.",
-                GROUPING_PANEL,
-                (SUPPRESS,),
-                names=("--set",),
-                metavar="NAME,NAME,...",
-            )
         ],
     )
     subsets: Any = option(

@@ -217,8 +217,8 @@ def write_release(
         if files.dry_run or target is None:
             return summary
         with files.drafts(reserved) as drafts:
-            cells_of = {"unit": release.units, "household": release.households}
-            owners = {option: cells_of[option]() for option in roles.owners}
+            cells_of = {"unit": "units", "household": "households"}
+            owners = {option: getattr(release, cells_of[option])() for option in roles.owners}
             stored = _write(target, roles, cells, release, meta, drafts)
             del release  # the count needs memory, too
             hashed = aside.submit(digest, drafts["out"])

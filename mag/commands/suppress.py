@@ -9,7 +9,7 @@ import typer
 from mag._lib.errors import InputValueError
 from mag.api.table_options import SUPPRESS
 from mag.commands import _options as opt
-from mag.commands._parse import Demands, parse_importance
+from mag.commands._parse import Demands, parse_importance, parse_sets
 from mag.commands._publish import Cells, FileRoles, Files, write_release
 from mag.commands._table import read_table
 from mag.files import File, Meta
@@ -22,12 +22,7 @@ if TYPE_CHECKING:
 def suppress(
     source: Annotated[pathlib.Path, typer.Argument(metavar="IN", help="The file whose cells are suppressed.")],
     column: Annotated[list[str], opt.column_option("A quasi-identifier. Repeatable.", "--column", "-c")],
-    k: Annotated[
-        list[int],
-        typer.Option(
-            "-k", help="Smallest class size; one for each --set.", metavar="K", rich_help_panel=opt.GROUPING_PANEL
-        ),
-    ],
+    k: Annotated[int, typer.Option("-k", help="Smallest class size.", metavar="K", rich_help_panel=opt.GROUPING_PANEL)],
     out: opt.Out = None,
     sets: Annotated[list[str] | None, opt.table_option("sets", SUPPRESS)] = None,
     subsets: Annotated[list[str] | None, opt.table_option("subsets", SUPPRESS)] = None,
@@ -55,7 +50,7 @@ def suppress(
     Examples:
     mag suppress people.csv -o out.csv -k 5 -c age -c sex -c job --drop name
     mag suppress people.csv -o out.csv -k 5 -c age -c sex -c job --importance job=3 --subsets 2=20 --rest drop
-    mag suppress people.csv -o out.csv -k 3 -k 5 -c age -c sex -c job --set age,sex --set sex,job --rest drop
+    mag suppress people.csv -o out.csv -k 3 -c age -c sex -c job --set age+sex --set sex+job=5 --rest drop
     """
     sources = opt.read_files(suppress, locals())
     files = Files.checked(
@@ -68,30 +63,20 @@ def suppress(
     options: dict[str, Any] = table_options | {
         "keep": roles.keep,
         "missing": missing,
-        "sets": [_columns_of(word, column) for word in sets or []] or None,
+        "sets": parse_sets(sets, column) if sets else None,
         "subsets": _parse_subsets(subsets or []) or None,
         "importance": parse_importance(importance or [], column) or None,
     }
-    if len(k) > 1 and not sets:
-        raise InputValueError(f"-k must be passed once without --set; got {', '.join(map(str, k))}.")
-    least = k[0] if len(k) == 1 else k
-    summary = write_release(
-        files, roles, Cells([], column), lambda: _suppress(files, roles, least, options), _verify_file
-    )
+    summary = write_release(files, roles, Cells([], column), lambda: _suppress(files, roles, k, options), _verify_file)
     summary.print(files, as_json, quiet)
 
 
-def _suppress(files: Files, roles: FileRoles, k: Any, options: dict[str, Any]) -> "tuple[Suppression, Meta]":
+def _suppress(files: Files, roles: FileRoles, k: int, options: dict[str, Any]) -> "tuple[Suppression, Meta]":
     """The whole table at once; codes for missing cells are missing."""
     from mag.tables import suppress as suppress_cells
 
     frame, meta = read_table(files.source, [], roles.untouched, None, roles.columns)
     return suppress_cells(frame, k, roles.columns, **options).with_options(drop=len(roles.drop)), meta
-
-
-def _columns_of(word: str, columns: Sequence[str]) -> list[str]:
-    """NAME,NAME,…; a name may contain a comma if it is the only one."""
-    return [word] if word in columns else word.split(",")
 
 
 def _parse_subsets(words: Sequence[str]) -> dict[int, int]:

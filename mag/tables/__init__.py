@@ -19,7 +19,7 @@ from mag.tables._release import LatticeNode, Release, TableGrouping
 from mag.tables._sensitive import Promise, constrain_values, recount_promises
 from mag.tables.recode.generalize import generalize
 from mag.tables.suppression.cells import Suppression
-from mag.tables.suppression.guarantee import SetCount, SuppressionGuarantee
+from mag.tables.suppression.guarantee import SuppressionGuarantee
 from mag.tables.suppression.suppress import suppress
 from mag.tables.types import (
     Aggregate,
@@ -41,7 +41,6 @@ __all__ = [
     "LatticeNode",
     "Promise",
     "Release",
-    "SetCount",
     "Suppression",
     "SuppressionGuarantee",
     "TableGrouping",

@@ -40,7 +40,7 @@ def test_the_written_file_holds_what_is_promised(source, tmp_path, missing, endi
 
 
 def test_sets_and_subsets_have_their_own_k(source, capsys):
-    words = ["-k", "2", "-k", "3", "--set", "age", "--set", "job", "--subsets", "1=2", "--rest", "drop", "--dry-run"]
+    words = ["-k", "2", "--set", "age", "--set", "job=3", "--subsets", "1=2", "--rest", "drop", "--dry-run"]
     assert run(source, "-c", "age", "-c", "job", *words, "--json") == 0
     sets = json.loads(capsys.readouterr().out)["guarantee"]["sets"]
     assert [(own["columns"], own["k"]) for own in sets] == [(["age"], 2), (["job"], 3)]
@@ -65,7 +65,7 @@ def read_original(read, source):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["-k", "2", "-k", "3", "--rest", "drop"], "-k must be passed once without --set; got 2, 3."),
+        (["-k", "2", "--set", "age-job", "--rest", "drop"], "--set must be NAME+NAME or NAME+NAME=K, of columns of -c"),
         (["-k", "2", "--rest", "drop", "--missing", "any"], "--missing must be one of"),
         (["-k", "2", "--rest", "drop", "--subsets", "2:3"], "--subsets must be SIZE=K, once for a size; got '2:3'."),
         (["-k", "2"], "'in.csv' has columns without a role: 'name', 'zip'"),

@@ -13,16 +13,18 @@ from mag._lib import checks
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.missing import is_missing
 from mag._lib.number import number_rows
-from mag._lib.roles import SENTENCES, assign_roles, names_of, repeated_names
+from mag._lib.roles import SENTENCES, assign_roles
 from mag.api.options import generator_of
 from mag.api.table_options import SUPPRESS, Options
 from mag.frames import Frame, frame_of
 from mag.frames.units import RefusedColumnError
+from mag.tables._column_sets import read_sets
+from mag.tables._guarantee import CountedSet
 from mag.tables._manifest import Provenance, digest_column, make_manifest
 from mag.tables._pipeline import Clock
 from mag.tables._request import ColumnRoles, check_names_of, record_options
 from mag.tables.suppression import READINGS, Demand
-from mag.tables.suppression.guarantee import SetCount, SuppressionGuarantee
+from mag.tables.suppression.guarantee import SuppressionGuarantee
 
 MAX_SUBSETS = 1000  # sets of quasi-identifiers that can be asked for at once
 UNASSIGNED = SENTENCES.unassigned.replace("columns, by, keep or drop", "columns, keep or drop")
@@ -151,23 +153,11 @@ def _implies(other: Demand, demand: Demand) -> bool:
 def _of_sets(options: Options, columns: list[Hashable], frame: Frame) -> list[Demand]:
     if options.sets is None:
         return [Demand(tuple(range(len(columns))), checks.integer("k", options.k, 1, frame.n, "n"))]
-    if isinstance(options.sets, (str, bytes, Mapping)) or not isinstance(options.sets, Sequence) or not options.sets:
-        raise InputTypeError(f"sets must be a list of lists of columns; got {checks.describe(options.sets)}.")
-    each = list(options.k) if isinstance(options.k, (list, tuple)) else [options.k] * len(options.sets)
-    if len(each) != len(options.sets):
-        raise InputValueError(f"k must be one integer, or one for each of {len(options.sets)} sets; got {len(each)}.")
     places = {name: j for j, name in enumerate(columns)}
-    demands = []
-    for i, (own, k) in enumerate(zip(options.sets, each, strict=True)):
-        names = names_of(own, columns)
-        wrong = [name for name in names if name not in places] + repeated_names(names)
-        if wrong or not names:
-            listed = ", ".join(map(repr, wrong)) or "none"
-            raise InputValueError(f"sets[{i}] must name different columns of columns=; got {listed}.")
-        demands.append(Demand(tuple(places[name] for name in names), checks.integer("k", k, 1, frame.n, "n")))
-    if alone := [repr(name) for name in columns if not any(places[name] in demand.columns for demand in demands)]:
-        raise InputValueError(f"sets must contain every one of columns; got none with {', '.join(alone)}.")
-    return demands
+    sets = read_sets(options.sets, columns, options.k)
+    return [
+        Demand(tuple(places[name] for name in own.columns), checks.integer("k", own.k, 1, frame.n, "n")) for own in sets
+    ]
 
 
 def _of_subsets(subsets: Any, columns: list[Hashable], n: int) -> list[Demand]:
@@ -245,7 +235,7 @@ def recount(data: Any, request: SuppressionRequest, gone: np.ndarray, n: int) ->
     counted = []
     for demand in request.demands:
         names = request.names(demand)
-        counted.append(SetCount(names, demand.k, count_set(data, names, demand.k, request.options.missing)))
+        counted.append(CountedSet(names, demand.k, count_set(data, names, demand.k, request.options.missing)))
     below = 0
     if request.options.missing == "wildcard":
         of_records = np.ones(n, bool)

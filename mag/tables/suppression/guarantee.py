@@ -2,21 +2,15 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
+
+from mag.tables._guarantee import CountedSet
 
 READING_SENTENCES = {
     "value": "a suppressed cell is a value of its own",
     "wildcard": "a missing cell counts as equal to every value",
 }
 LISTED_SETS = 3  # in the sentence; the manifest lists all
-
-
-class SetCount(NamedTuple):
-    """A set of quasi-identifiers, its k, and the smallest number of records that a record equals in them."""
-
-    columns: tuple[Hashable, ...]
-    k: int
-    smallest: int
 
 
 @dataclass(frozen=True)
@@ -31,7 +25,7 @@ class SuppressionGuarantee:
         The largest k of any set.
     columns, kept : tuple of column names
         The quasi-identifiers, and columns published unchanged.
-    sets : tuple of SetCount
+    sets : tuple of CountedSet
         The sets of quasi-identifiers that hold by themselves, each with its columns, its k, and its smallest class: the
         least number of records that equal a record, itself included.
     suppressed : dict
@@ -48,7 +42,7 @@ class SuppressionGuarantee:
     k: int
     columns: tuple[Hashable, ...]
     kept: tuple[Hashable, ...]
-    sets: tuple[SetCount, ...]
+    sets: tuple[CountedSet, ...]
     suppressed: dict[Hashable, int]
     n_records: int
     changed: int
@@ -63,13 +57,10 @@ class SuppressionGuarantee:
     def facts(self) -> dict[str, Any]:
         """For the manifest."""
         facts = {name: fact for name, fact in vars(self).items() if name != "unit"}
-        return facts | {"sets": [own._asdict() for own in self.sets]}
+        return facts | {"sets": [{"columns": own.columns, "k": own.k, "smallest": own.smallest} for own in self.sets]}
 
     def __str__(self) -> str:
-        sets = [
-            f"k = {own.k} in {', '.join(map(str, own.columns))} (smallest class {own.smallest})"
-            for own in self.sets[:LISTED_SETS]
-        ]
+        sets = [*map(str, self.sets[:LISTED_SETS])]
         if more := len(self.sets) - LISTED_SETS if len(self.sets) > LISTED_SETS else 0:
             sets.append(f"and {more} more sets of columns")
         each = "; ".join(sets)

@@ -11,12 +11,12 @@ from mag.tables.types import Names, Rest
 
 def suppress(
     table: Any,
-    k: int | Sequence[int],
+    k: int,
     columns: Names,
     *,
     # options: written by tools.names from mag.api.table_options
+    sets: Sequence[Any] | None = None,
     importance: Mapping[Any, float] | None = None,
-    sets: Sequence[Sequence[Any]] | None = None,
     subsets: Mapping[int, int] | None = None,
     missing: Literal["value", "wildcard"] = "value",
     keep: Names = (),
@@ -35,14 +35,15 @@ def suppress(
     ----------
     table : frame of pandas, polars or pyarrow, or dictionary of arrays
         The original; it is not changed.
-    k : int or list of int
-        The smallest class; with ``sets`` it may be a list, one for each.
+    k : int
+        The smallest class.
     columns : column name or list of them
         The quasi-identifiers, of any type.
+    sets : sequence, optional
+        Several sets of `columns`, each a list of names, or a pair of such a list and its own k: records are alike in
+        the columns of each set, but not in all columns.  Sets may share columns.
     importance : dict, optional
         By column: how much a suppressed cell counts, 1 by default.
-    sets : list of lists of column names, optional
-        Sets of columns that hold k each by itself, instead of all columns together.
     subsets : dict, optional
         By size: the k of every subset of that many columns, besides that of all of them: ``{2: 10}`` for all pairs.
     missing : {"value", "wildcard"}

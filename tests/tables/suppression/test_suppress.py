@@ -52,7 +52,8 @@ def test_every_set_holds_by_plain_counting(records, data, missing):
     sets += [[name] for name in columns if not any(name in own for own in sets)]
     ks = [data.draw(st.integers(1, min(5, n))) for _ in sets]
     pairs = {min(2, m): data.draw(st.integers(1, min(6, n)))}
-    release = mag.suppress(table, ks, columns, sets=sets, subsets=pairs, missing=missing)
+    asked = [*zip(sets, ks, strict=True)]
+    release = mag.suppress(table, 1, columns, sets=asked, subsets=pairs, missing=missing)
     places = [[columns.index(name) for name in own] for own in sets]
     demands = [*zip(places, ks, strict=True)]
     demands += [(own, k) for size, k in pairs.items() for own in itertools.combinations(range(m), size)]
@@ -174,10 +175,8 @@ MISTAKES = {
     "k must be an integer in [1, n=6]; got 7.": {"k": 7},
     "importance['age'] must be ": {"importance": {"age": 0}},
     "importance must name columns that are quasi-identifiers; got 'name'": {"importance": {"name": 1}},
-    "sets must be a list of lists of columns; got 'age'.": {"sets": "age"},
-    "sets[0] must name different columns of columns=; got 'name'.": {"sets": [["name"]]},
-    "sets must contain every one of columns; got none with 'job'.": {"sets": [["age"]]},
-    "k must be one integer, or one for each of 1 sets; got 2.": {"sets": [["age", "job"]], "k": [2, 3]},
+    "sets must be a list of lists of column names; got 'age'.": {"sets": "age"},
+    "sets must name every one of columns; 'job' is in none of 1.": {"sets": [["age"]]},
     "subsets must be a dictionary of k by size; got 2.": {"subsets": 2},
     "the sizes of subsets must be an integer in [1, the number of columns=2]; got 3.": {"subsets": {3: 2}},
     "subsets[2] must be an integer in [1, n=6]; got 0.": {"subsets": {2: 0}},
