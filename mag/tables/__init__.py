@@ -9,6 +9,7 @@ from mag._lib.errors import InputTypeError
 from mag.api.table_options import Options
 from mag.api.types import AnyCost, BackendName, MethodName, ProgressReport, RandomState, TableMethodOptions
 from mag.files import FORMATS
+from mag.tables._analysis import AnalysisComparison
 from mag.tables._column_file import release_file
 from mag.tables._file_job import FileRelease
 from mag.tables._guarantee import Guarantee
@@ -36,6 +37,7 @@ from mag.tables.types import (
 )
 
 __all__ = [
+    "AnalysisComparison",
     "FileRelease",
     "Guarantee",
     "LatticeNode",
