@@ -13,8 +13,8 @@ from mag.frames import Frame, frame_of
 from mag.frames.base import Column
 from mag.frames.units import RefusedColumnError, Units
 
-NOTE = "gives no k: the guarantee does not follow from it"
-ENTRY = "protected"  # of the manifest
+NO_K_NOTE = "gives no k: the guarantee does not follow from it"
+MANIFEST_ENTRY = "protected"  # of the manifest
 
 
 def change_columns(table: Any, columns: Any, change: Callable[[Hashable, Column], Any]) -> tuple[Any, list[Hashable]]:
@@ -64,8 +64,13 @@ def record(manifest: Any, function: str, columns: list[Hashable], **options: Any
         return
     if not isinstance(manifest, dict):
         raise InputTypeError(f"manifest must be a dictionary; got {checks.describe(manifest)}.")
-    entry = {"function": function, "columns": [*map(str, columns)], "options": to_json_types(options), "note": NOTE}
-    manifest.setdefault(ENTRY, []).append(entry)
+    entry = {
+        "function": function,
+        "columns": [*map(str, columns)],
+        "options": to_json_types(options),
+        "note": NO_K_NOTE,
+    }
+    manifest.setdefault(MANIFEST_ENTRY, []).append(entry)
 
 
 def generator_for(random_state: Any) -> np.random.Generator:

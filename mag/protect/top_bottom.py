@@ -9,7 +9,7 @@ from mag._lib.errors import InputTypeError, InputValueError
 from mag.frames.units import Units
 from mag.protect._table import change_columns, record, to_cells, to_dtype, units_of
 
-ROUNDING = 1e-9  # of products of floats
+STEP_ERROR = 1e-9  # of products of floats
 
 
 def top_code(
@@ -96,7 +96,7 @@ def _quantile_of(present: np.ndarray, is_top: bool, quantile: float) -> Any:
     """The number beyond which this share of all numbers lies; one of them."""
     if not present.size:
         return 0
-    beyond = min(int((1.0 - quantile if is_top else quantile) * present.size + ROUNDING), present.size - 1)
+    beyond = min(int((1.0 - quantile if is_top else quantile) * present.size + STEP_ERROR), present.size - 1)
     ordered = np.sort(present)
     return ordered[-1 - beyond] if is_top else ordered[beyond]
 
@@ -106,6 +106,6 @@ def _value_of(units: Units, value: Any) -> Any:
     if not units.is_integer:
         return float(value)
     whole = round(value / units.step)
-    if abs(whole * units.step - value) > ROUNDING * units.step:
+    if abs(whole * units.step - value) > STEP_ERROR * units.step:
         raise InputValueError(f"value must be a multiple of the column's step, {units.step:g}; got {value:g}.")
     return whole
