@@ -114,7 +114,7 @@ EDITS = [
     ("buckets.cu", "s.seen[0][digit + 1] : size;", "s.seen[0][digit + 1] : size - 1;"),
     ("buckets.cu", "            place[r] = begin;\n", "            place[r] = i;\n"),
     ("buckets.cu", "complement = largest_of(complement, 32);", "complement = largest_of(complement, 16);"),
-    ("buckets.cu", "largest_of(s.largest[0][lane % WARPS], WARPS)", "largest_of(s.largest[0][lane % WARPS], WARPS / 2)"),
+    ("buckets.cu", "s.largest[0][lane % WARPS]", "s.largest[0][lane % WARPS / 2]"),
     ("buckets.cu", "if (range >> (top + step - 1)) top += step;", "if (range >> (top + step)) top += step;"),
     ("buckets.cu", "tile_items[place] = (u16)(i - tile);", "tile_items[place] = (u16)(i - p.begin);"),
     ("buckets.cu", "        next += sum;\n", ""),
