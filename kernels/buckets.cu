@@ -64,12 +64,19 @@ DEVICE void order_digits(Shelf& s, int size, key_type least, int shift)
     for (int r = 0; r < ROUNDS; ++r) {
         const int i = item(0, rounds, r);
         if (r < rounds && i < size) {
-            key[r] = s.keys[i];
-            carried[r] = s.carried[i];
-            const int digit = digit_of(key[r], least, shift), begin = s.seen[0][digit];
+            const key_type mine = s.keys[i];
+            const int digit = digit_of(mine, least, shift), begin = s.seen[0][digit];
             const int end = digit < DIGITS - 1 ? s.seen[0][digit + 1] : size;
             place[r] = begin;
-            for (int j = begin; j < end; ++j) place[r] += s.keys[j] < key[r] || (s.keys[j] == key[r] && j < i);
+            for (int j = begin; j < end; ++j) place[r] += s.keys[j] < mine || (s.keys[j] == mine && j < i);
+        }
+    }
+    #pragma unroll
+    for (int r = 0; r < ROUNDS; ++r) {  // not before: registers would spill
+        const int i = item(0, rounds, r);
+        if (r < rounds && i < size) {
+            key[r] = s.keys[i];
+            carried[r] = s.carried[i];
         }
     }
     __syncthreads();

@@ -110,7 +110,7 @@ EDITS = [
     ("buckets.cu", "if (is_sorted(s, size)) return;\n    for (int shift = max", "return;\n    for (int shift = max"),
     ("buckets.cu", "if (is_sorted(s, size)) return;\n    for (int shift = 0", "return;\n    for (int shift = 0"),
     ("buckets.cu", "descends = descends || s.keys", "descends = s.keys"),
-    ("buckets.cu", "(s.keys[j] == key[r] && j < i)", "(s.keys[j] == key[r] && j > i)"),
+    ("buckets.cu", "(s.keys[j] == mine && j < i)", "(s.keys[j] == mine && j > i)"),
     ("buckets.cu", "s.seen[0][digit + 1] : size;", "s.seen[0][digit + 1] : size - 1;"),
     ("buckets.cu", "            place[r] = begin;\n", "            place[r] = i;\n"),
     ("buckets.cu", "complement = largest_of(complement, 32);", "complement = largest_of(complement, 16);"),
