@@ -139,7 +139,8 @@ def _table(found: dict[str, dict[str, float]], names: Sequence[str], summed: Seq
 def save(case: str, kernels: dict[str, dict[str, float]], date: str) -> None:
     """Keep the counts of a case for the model of cost."""
     known = json.loads(COUNTS.read_text()) if COUNTS.exists() else {}
-    rounded = {kernel: {name: round(value, 3) for name, value in row.items()} for kernel, row in kernels.items()}
+    kept = [name for name in next(iter(kernels.values())) if name not in CLASSES or name == "float64"]
+    rounded = {kernel: {name: round(row[name], 3) for name in kept} for kernel, row in kernels.items()}
     known[case] = {"date": date, "kernels": rounded}
     COUNTS.write_text(json.dumps(known, indent=1) + "\n")
 
