@@ -50,7 +50,8 @@ class Option:
     """The properties of an option besides its name and default.
 
     `hint` is its type for type checkers, `kind` the type in docstrings, `text` its paragraph there; with `choices`,
-    hint and kind follow from them.  `defaults`, `hints`, `kinds` and `texts` hold values that differ for a function.
+    hint and kind follow from them; `by_column` if a dictionary may set it for some columns.  `defaults`, `hints`,
+    `kinds` and `texts` hold values that differ for a function.
     """
 
     text: str
@@ -59,6 +60,7 @@ class Option:
     hint: str = ""
     kind: str = ""
     recorded: str = ALWAYS
+    by_column: bool = False
     flags: Sequence[Flag] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict)
     hints: Mapping[str, str] = field(default_factory=dict)
@@ -186,6 +188,7 @@ class Options:
         kinds={ESTIMATOR: "optional"},
         texts={ESTIMATOR: FOR_FRAMES},
         hints={ESTIMATOR: "Any"},
+        by_column=True,
         flags=[
             Flag(
                 "Representative of a group: max, mean (default), median, mid_range, min or range; for categories "
@@ -213,6 +216,7 @@ class Options:
         },
         hints={ESTIMATOR: "Any"},
         recorded=IF_USED,
+        by_column=True,
         flags=[
             Flag(
                 "A column of categories and its hierarchy, a CSV file in the format of ARX. Repeatable.",
@@ -244,6 +248,7 @@ class Options:
         },
         hints={ESTIMATOR: "Any"},
         recorded=IF_USED,
+        by_column=True,
         flags=[
             Flag(
                 "A column of categories and all of them in order, e.g. degree=low,mid,high; one with a comma in "
@@ -270,6 +275,7 @@ class Options:
         texts={GENERALIZE: "By column: how much its loss counts, 1 by default.", ESTIMATOR: FOR_FRAMES},
         hints={ESTIMATOR: "Any"},
         recorded=IF_USED,
+        by_column=True,
         flags=[
             Flag(
                 "How much the distances of a column count (default: 1). Repeatable.",
@@ -318,6 +324,7 @@ class Options:
         },
         hints={ESTIMATOR: "Any"},
         recorded=NEVER,  # the guarantee holds it
+        by_column=True,
         flags=[
             Flag(
                 "A sensitive column, and how many values every class must hold, e.g. disease=3; or "
@@ -343,6 +350,7 @@ class Options:
         },
         hints={ESTIMATOR: "Any"},
         recorded=NEVER,
+        by_column=True,
         flags=[
             Flag(
                 "A sensitive column, and how far its distribution in a class may be from the table's, e.g. income=0.2; "
@@ -506,6 +514,7 @@ class Options:
         TABLES,
         hint="int | dict[Any, int] | None",
         kind="int or dict, optional",
+        by_column=True,
         flags=[
             Flag(
                 "Number of decimals, or NAME=DECIMALS. Repeatable.",

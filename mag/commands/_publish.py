@@ -18,6 +18,7 @@ from mag.api.table_options import OPTIONS
 from mag.commands._options import open_files
 from mag.commands._output import bar, command_line, dump, say
 from mag.commands._parse import Demands
+from mag.commands._plan import text_of
 from mag.commands._table import write_withheld
 from mag.files import File, Layout, Meta, columns_of, smallest
 
@@ -208,6 +209,8 @@ def write_release(
             raise InputValueError(f"{files.source.path.name!r} has changed while it was read; nothing was written.")
         summary = Summary.of(release)
         target, manifest = files.target, summary.manifest
+        if text := text_of(files.source.layout, manifest["table"]["columns"]):
+            manifest["text"] = text
         if files.dry_run or target is None:
             return summary
         with files.drafts(reserved) as drafts:

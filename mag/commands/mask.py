@@ -12,6 +12,7 @@ from mag.commands import _options as opt
 from mag.commands._codes import note_codes
 from mag.commands._output import bar
 from mag.commands._parse import Demands, parse_categories, parse_integers, parse_method_options
+from mag.commands._plan import apply_plan
 from mag.commands._publish import Cells, FileRoles, Files, Summary, write_release
 from mag.commands._table import read_table, read_weights
 from mag.files import FORMATS, Layout, Meta
@@ -37,6 +38,17 @@ def mask(
         ),
     ],
     out: opt.Out = None,
+    plan: Annotated[
+        pathlib.Path | None,
+        typer.Option(
+            "--plan",
+            help="A plan in TOML, as mag plan writes it: roles and options, where the command line sets none.",
+            metavar="FILE",
+            is_eager=True,
+            callback=apply_plan,
+            rich_help_panel=opt.COLUMNS_PANEL,
+        ),
+    ] = None,
     by: opt.By = None,
     keep: opt.Keep = None,
     sensitive: opt.Sensitive = None,
@@ -74,9 +86,9 @@ def mask(
 ) -> None:
     """Mask a file so that every record equals at least k-1 others, and verify that on the written file.
 
-    Every column of IN needs a role: -c, --by, --keep, --sensitive, --unit or --drop, or one for all others by --rest;
-    columns of --diversity and --closeness are sensitive.  A manifest next to OUT records options, versions, the hash
-    of OUT and the counts of its classes.
+    Every column of IN needs a role: -c, --by, --keep, --sensitive, --unit or --drop, one for all others by --rest, or
+    that of a --plan; columns of --diversity and --closeness are sensitive.  A manifest next to OUT records options,
+    versions, the hash of OUT and the counts of its classes.
 
     Examples:
     mag mask people.csv -o out.csv -k 5 -c age -c income --by region --keep answer --drop name
@@ -85,6 +97,7 @@ def mask(
     mag mask people.csv -o out.csv -k 5 -c age --diversity disease=3 --closeness income=0.2 --drop name
     mag mask wide.parquet -o out.parquet -k 10 -c x1 -c x2 --scope per-column --report report.html
     mag mask visits.csv -o out.csv -k 5 -c age -c cost --unit patient --rest drop
+    mag mask people.csv -o out.csv --plan plan.toml
     mag mask long.parquet -o out.parquet -k 5 -c age -c income --drop name --memory 2GB
     """
     others, sources = {"report": report, "withheld": withheld}, opt.read_files(mask, locals())

@@ -18,6 +18,7 @@ from mag.tables._guarantee import Guarantee
 
 if TYPE_CHECKING:
     from mag.report import Category
+    from mag.tables.plan import Plan
 
 Numbers = dict[Hashable, np.ndarray]
 
@@ -86,6 +87,7 @@ class Original:
     rows: np.ndarray | None = None
     categories: Mapping[Hashable, CategoryCodes] = field(default_factory=dict)
     files: tuple[pathlib.Path, ...] = ()  # that were read, and are never replaced
+    plan: "Callable[[], Plan] | None" = None  # of `mag.microaggregate`, made on demand
 
     @property
     def _published(self) -> Any:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from mag.tables._round import round_floats
 from mag.tables._sensitive import Promise, check_feasible, constrain, failing_strata, orders_of, promises_of
 from mag.tables._strata import SmallStrataError, Strata, form_strata, sizes_of
 from mag.tables.criteria.enforce import Constraint
+from mag.tables.plan import plan_of
 
 
 @dataclass(frozen=True)
@@ -470,7 +472,8 @@ def make_release(
     categories = {name: unit for name, unit in columns.units.items() if isinstance(unit, CategoryCodes)}
     if published.permutation is not None:
         categories = {name: unit.select(published.permutation) for name, unit in categories.items()}
-    original = Original(frame, published.rows, categories, tuple(request.options.files()))
+    plan = partial(plan_of, request.options, vars(request.roles), frame.names)
+    original = Original(frame, published.rows, categories, tuple(request.options.files()), plan)
     return Release(published.data, guarantee, grouping, warnings, provenance, original)
 
 

@@ -26,6 +26,8 @@ from mag.tables._manifest import Provenance, digest_column, make_manifest
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
+    from mag.tables.plan import Plan
+
     Table = TypeVar("Table", default=Any)
 else:  # before Python 3.13 a type variable has no default
     from typing import TypeVar
@@ -347,6 +349,18 @@ class Release(Generic[Table]):
         page = write(path, facts, overwrite, last.step)
         steps.finish()
         return page
+
+    def plan(self) -> "Plan":
+        """The plan of this release, for the holder of the data: roles of all columns, and options.
+
+        Returns
+        -------
+        Plan
+            ``save`` writes it; `mag mask --plan` and ``mag.microaggregate(table, **plan.keywords())`` repeat it.
+        """
+        if self._original is None or self._original.plan is None:
+            raise InputRuntimeError("plan needs the release that mag.microaggregate returned, not a pickle or copy.")
+        return self._original.plan()
 
     def manifest(self) -> dict[str, Any]:
         """Versions, options, shape, hashes and the guarantee, in the types of JSON."""

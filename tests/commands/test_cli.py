@@ -880,7 +880,10 @@ def test_an_unknown_command_lists_the_known_ones(mag_):
     code, _, complained = mag_("masks")
     assert code == 2
     assert complained.startswith("mag: No such command 'masks'")
-    assert "check, compare, demo, dp, generalize, graph, info, look, mask, risk, utility, warmup" in complained
+    assert (
+        "check, compare, demo, dp, generalize, graph, info, look, mask, plan, rerun, risk, utility, warmup"
+        in complained
+    )
 
 
 def test_module_runs_as_a_program():
