@@ -9,7 +9,7 @@ from mag._lib.errors import InputValueError
 from mag._lib.nearest import ask_nearest
 
 MAX_LISTED_COLUMNS = 20
-MAX_LISTED_NAMES = 12  # of a sentence about all columns
+MAX_NAMES_IN_SENTENCE = 12  # of a sentence about all columns
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ def list_names(names: Sequence[Hashable]) -> str:
     >>> list_names(["age", "income"]), list_names(range(20))
     ('age, income', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 8 more')
     """
-    text = ", ".join(map(str, names[:MAX_LISTED_NAMES]))
-    rest = len(names) - MAX_LISTED_NAMES
+    text = ", ".join(map(str, names[:MAX_NAMES_IN_SENTENCE]))
+    rest = len(names) - MAX_NAMES_IN_SENTENCE
     return f"{text} and {rest} more" if rest > 0 else text
 
 
