@@ -135,6 +135,72 @@ class Options:
             )
         ],
     )
+    household: Any = option(
+        None,
+        "The column that names the household of each record.  Every class then has records of at least `k_household` "
+        "households as well.  The column is not published.",
+        (MICROAGGREGATE,),
+        hint="Any",
+        kind="column name, optional",
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "The column that names the household of each record: every class has several; not published.",
+                COLUMNS_PANEL,
+            )
+        ],
+    )
+    household_columns: Any = option(
+        (),
+        "Those of `columns` that have one value in every household, such as its income: grouped one row a household, "
+        "published with one value a household.  The others are grouped by records within these groups.",
+        (MICROAGGREGATE,),
+        hint="Names",
+        kind=ONE_OR_MORE,
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "One of -c that has one value in every household, which it keeps. Repeatable.",
+                COLUMNS_PANEL,
+                type=list[str] | None,
+                names=("--household-column",),
+                metavar="NAME",
+            )
+        ],
+    )
+    k_household: int | None = option(
+        None,
+        "The smallest number of households of a class; `k` by default.",
+        (MICROAGGREGATE,),
+        hint="int | None",
+        kind="int, optional",
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "Smallest number of households of a class (default: k).",
+                GROUPING_PANEL,
+                type=int | None,
+                metavar="K",
+            )
+        ],
+    )
+    sets: Any = option(
+        None,
+        "Several sets of `columns`, each a list of names, or a pair of such a list and its own k: records are alike in "
+        "the columns of each set, but not in all columns.  Sets may share columns.",
+        (MICROAGGREGATE,),
+        hint="Sequence[Any] | None",
+        kind="sequence, optional",
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "A set of columns that has classes of its own, e.g. age+sex, or age+sex=5 with its own k. Repeatable.",
+                GROUPING_PANEL,
+                names=("--set",),
+                metavar="NAME+NAME[=K]",
+            )
+        ],
+    )
     method: str = option(
         "auto",
         "How to group several columns jointly, see `mag.multivariate`; further keywords are options of the method.",

@@ -247,10 +247,17 @@ Report = Annotated[
     Written,
 ]
 Unit = Annotated[str | None, table_option("unit")]
+Household = Annotated[str | None, table_option("household")]
+Sets = Annotated[list[str] | None, table_option("sets")]
 UnitToCount = Annotated[
     str | None,
     column_option("The column that names the person or household of each record: k counts them.", "--unit"),
 ]
+HouseholdToCount = Annotated[
+    str | None,
+    column_option("The column that names the household of each record: every class has several.", "--household"),
+]
+KOfHouseholds = Annotated[int | None, table_option("k_household")]
 Rest = Annotated[str, table_option("rest")]
 Weights = Annotated[str | None, table_option("weights")]
 Withheld = Annotated[

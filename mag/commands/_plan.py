@@ -11,6 +11,7 @@ import typer
 from mag._lib.errors import InputValueError
 from mag.api.table_options import MASK, OPTIONS
 from mag.commands._options import option_names
+from mag.commands._parse import write_set
 from mag.files import Layout
 
 if TYPE_CHECKING:
@@ -54,6 +55,10 @@ def words_of(plan: "Plan") -> dict[str, list[Any]]:
             words["-k"] = (
                 [f"{name}={own}" for name, own in value.items()] if isinstance(value, Mapping) else [str(value)]
             )
+        elif option == "sets":
+            words["--set"] = [write_set(own) for own in value]
+        elif option == "household_columns":
+            words["--household-column"] = [value] if isinstance(value, str) else list(value)
         elif option not in OPTIONS:  # of the method
             words.setdefault("--option", []).append(f"{option}={value}")
         elif not (option in OPTIONS_BY_COLUMN and isinstance(value, Mapping)):

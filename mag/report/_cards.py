@@ -121,7 +121,8 @@ def _level_card(facts: ReportFacts, column: Hashable) -> Element:
         notes.append("Values before are counted on the level that is published.")
     how = "true for every record" if own.generalized else "one value for each group"
     notes.append(f"{values} published, {how}" + (f", {several(missing, 'cell', 'cells')} missing." if missing else "."))
-    same = _groups.of_one_value([own.codes], facts.labels).groups / max(_groups.sizes(facts.labels).size, 1)
+    labels = facts.labels_of(facts.names.index(column))
+    same = _groups.of_one_value([own.codes], labels).groups / max(_groups.sizes(labels).size, 1)
     if same >= 0.01:
         notes.append(f"In {share(same)} of the groups all had the same value.")
     return element("figure", element("h3", name(column)), drawn, element("figcaption", *_paragraphs(notes)))

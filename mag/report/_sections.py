@@ -24,7 +24,7 @@ SEEDS = ("random_state", "seed")
 
 def groups(facts: ReportFacts) -> Element:
     """How large the groups are."""
-    places = range(1 if facts.scope == "joint" else len(facts.masked))
+    places = range(1 if facts.scope == "joint" else len(facts.names))
     every = [_groups.sizes(facts.labels_of(place)) for place in places]
     pooled = np.concatenate(every)
     if pooled.size == 0:
@@ -44,7 +44,7 @@ def groups(facts: ReportFacts) -> Element:
 
 def _groups_by_column(facts: ReportFacts, every: list[np.ndarray]) -> Element:
     rows: list[Row] = []
-    for column, sizes in zip(facts.masked, every, strict=True):
+    for column, sizes in zip(facts.names, every, strict=True):
         ends = [tally(sizes.min()), tally(sizes.max())] if sizes.size else ["–", "–"]
         rows.append(([name(column)], *([text] for text in (tally(facts.k_of(column)), tally(sizes.size), *ends))))
     heads = ("Column", "k", "Groups", "Smallest", "Largest")

@@ -1,8 +1,10 @@
 """The facts about a release that its report shows."""
 
 import datetime
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from mag import verify
 from mag._lib.missing import is_missing
@@ -25,6 +27,7 @@ def facts_of(
     """All that the page shows; `step` is told the fraction that is done."""
     guarantee = release.guarantee
     before, after = release.numbers()
+    categories = compared.categories(guarantee.generalized, release.levels)
     kinds = original.kinds([*before, *compared.ranges])
     utility = release.utility()
     step(0.6)
@@ -38,9 +41,9 @@ def facts_of(
         smallest=guarantee.smallest,
         original=before,
         masked=after,
-        labels=release.grouping.labels,
+        labels=_labels_of(release, [*after, *compared.ranges, *categories]),
         kinds={name: kind for name, kind in kinds.items() if kind == "datetime"},
-        categories=compared.categories(guarantee.generalized, release.levels),
+        categories=categories,
         ranges=compared.ranges,
         utility=utility,
         risk=risk,
@@ -48,6 +51,9 @@ def facts_of(
         untouched=guarantee.kept,
         unit=guarantee.unit,
         smallest_units=guarantee.smallest_units,
+        household=guarantee.household,
+        smallest_households=guarantee.smallest_households,
+        sets=[*map(str, guarantee.sets)],
         with_kept=release.count_with_kept(),
         withheld=release.withheld,
         promises=[*map(str, guarantee.diversity.values()), *map(str, guarantee.closeness.values())],
@@ -72,6 +78,12 @@ def _sensitive_of(release: "Release") -> list[SensitiveFacts]:
             )
         )  # fmt: skip
     return facts
+
+
+def _labels_of(release: "Release", names: list[Hashable]) -> np.ndarray:
+    """The groups of records, or of every column in the order of the report."""
+    labels, columns = release.grouping.labels, release.grouping.columns
+    return labels if labels.ndim == 1 else labels[:, [columns.index(name) for name in names]]
 
 
 def _recoding_of(release: "Release", original: Original) -> RecodingFacts | None:

@@ -32,7 +32,7 @@ class Provenance:
         cls, options: dict[str, Any], n: int, names: Iterable[Hashable], seconds: dict[str, float] | None = None
     ) -> "Provenance":
         """Of a release of a table of n records with these columns."""
-        unpublished = frozenset([*options["drop"], options.get("unit")])
+        unpublished = frozenset([*options["drop"], options.get("unit"), options.get("household")])
         published = [name for name in names if name not in unpublished]
         table = {"records": n, "columns": [*map(str, published)]}
         return cls(public_options(options, published), table, installed_versions(), seconds or {})

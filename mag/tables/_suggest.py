@@ -11,7 +11,7 @@ from mag._lib.number import number_rows
 from mag.frames import Frame
 from mag.tables.look import ColumnLook
 
-PlanRole = Literal["mask", "by", "keep", "sensitive", "drop", "unit"]
+PlanRole = Literal["mask", "by", "keep", "sensitive", "drop", "unit", "household"]
 
 
 def split_words(name: Hashable) -> frozenset[str]:

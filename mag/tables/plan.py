@@ -34,6 +34,7 @@ NOT_PLANNED = (
     "rest",
     "threads",
 )  # of the call, not the table
+LISTS = ("household_columns", "sets")  # options that are lists
 PREFACE = """\
 # A plan for masking, suggested by mag {version}. Check every role: only you know which columns an intruder may know.
 # Roles: {roles}.
@@ -47,8 +48,8 @@ PREFACE = """\
 class PlannedColumn:
     """One column of a `mag.Plan`.
 
-    `role` : "mask", "by", "keep", "sensitive", "drop" or "unit"; `reason` : why; `settings` : its entries of the
-    options that take one for each column, such as ``{"aggregate": "median"}``.
+    `role` : "mask", "by", "keep", "sensitive", "drop", "unit" or "household"; `reason` : why; `settings` : its
+    entries of the options that take one for each column, such as ``{"aggregate": "median"}``.
     """
 
     name: Hashable
@@ -164,8 +165,9 @@ class Plan:
             By name; options that the plan leaves out are absent.
         """
         keywords: dict[str, Any] = {ROLES[role]: names for role in ROLES if (names := self.names_of(role))}
-        if "unit" in keywords:
-            keywords["unit"] = _only(keywords["unit"])
+        for role in ("unit", "household"):
+            if role in keywords:
+                keywords[role] = _only(role, keywords[role])
         known = {column.name for column in self.columns}
         for option in OPTIONS_BY_COLUMN:
             if entries := self.entries_of(option):
@@ -269,7 +271,8 @@ def plan_of_manifest(manifest: Mapping[str, Any]) -> Plan:
                 whole.setdefault(option, {})[name] = _recorded_entry(option, value)
     for option, value in options.items():
         known = option in OPTIONS and (value == DEFAULTS[option] or OPTIONS[option].flag_of(MASK) is None)
-        held = option in whole or option in ROLES.values() or isinstance(value, (dict, list))
+        lists = isinstance(value, list) and option not in LISTS
+        held = option in whole or option in ROLES.values() or isinstance(value, dict) or lists
         if not (known or held or option == "threads" or value == NOT_PUBLISHED):
             whole[option] = value
     columns = tuple(PlannedColumn(name, role, "", entries[name]) for name, role in roles.items())
@@ -309,9 +312,9 @@ def _read_column(path: pathlib.Path, name: str, entry: dict[str, Any]) -> Planne
     return PlannedColumn(name, role, reason, entry)
 
 
-def _only(names: list[Hashable]) -> Hashable:
+def _only(role: str, names: list[Hashable]) -> Hashable:
     if len(names) > 1:
-        raise InputValueError(f"a plan must have one column with role 'unit'; it has {len(names)}.")
+        raise InputValueError(f"a plan must have one column with role {role!r}; it has {len(names)}.")
     return names[0]
 
 

@@ -6,6 +6,8 @@ import pathlib
 import polars as pl
 import pytest
 
+from mag.tables.plan import plan_of_manifest
+
 N = 60
 ROWS = "baker;food;*\ncook;food;*\ndentist;medicine;*\nsurgeon;medicine;*\n"
 
@@ -177,3 +179,21 @@ def test_units_are_suggested_and_counted(mag_, tmp_path):
     mag_("plan", path, "-k", 4, "-o", tmp_path / "plan.toml")
     assert mag_("mask", path, "-o", tmp_path / "out.csv", "--plan", tmp_path / "plan.toml")[0] == 0
     assert json.loads((tmp_path / "out.csv.manifest.json").read_text())["guarantee"]["unit"] == "patient_id"
+
+
+def test_plans_hold_households_and_sets(mag_, tmp_path):
+    home = [own // 4 for own in range(48)]
+    table = {"hid": home, "rent": [own**1.5 for own in home], "age": range(48), "wage": [own**2 for own in range(48)]}
+    pl.DataFrame(table).write_csv(tmp_path / "in.csv")
+    ask = ["mask", tmp_path / "in.csv", "-k", 3, *(word for name in ("rent", "age", "wage") for word in ("-c", name))]
+    own = ["--household", "hid", "--household-column", "rent", "--k-household", 2]
+    for name, options in (("own", own), ("sets", ["--set", "rent+age", "--set", "wage=2", "--drop", "hid"])):
+        out, again = tmp_path / f"{name}.csv", tmp_path / f"{name}_again.csv"
+        assert mag_(*ask, *options, "-o", out)[0] == 0
+        manifest = json.loads(out.with_name(out.name + ".manifest.json").read_text())
+        plan = plan_of_manifest(manifest)
+        plan.save(tmp_path / f"{name}.toml")
+        code, said, complained = mag_("mask", tmp_path / "in.csv", "--plan", tmp_path / f"{name}.toml", "-o", again)
+        assert (code, complained) == (0, "")
+        assert again.read_bytes() == out.read_bytes()
+        assert "2 households (hid)" in said or "wage: k = 2" in said
