@@ -60,7 +60,7 @@ def test_a_manifest_says_what_to_check(people, capsys):
     assert main(["check", "out.csv", "--manifest", people]) == 2
     assert "'people.csv' must be the manifest of a masked file." in capsys.readouterr().err
     assert main(["check", "out.csv"]) == 2
-    assert "--qi and -k must say what to check, unless --manifest FILE does." in capsys.readouterr().err
+    assert "--qi and -k, or --set, must say what to check, unless --manifest FILE does." in capsys.readouterr().err
 
 
 def test_columns_left_out_of_a_comparison_are_named(people, capsys):
