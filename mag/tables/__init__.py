@@ -19,6 +19,9 @@ from mag.tables._pipeline import release_table
 from mag.tables._release import LatticeNode, Release, TableGrouping
 from mag.tables._sensitive import Promise, constrain_values, recount_promises
 from mag.tables.recode.generalize import generalize
+from mag.tables.suppression.cells import Suppression
+from mag.tables.suppression.guarantee import SuppressionGuarantee
+from mag.tables.suppression.suppress import suppress
 from mag.tables.types import (
     Aggregate,
     ClosenessByColumn,
@@ -40,11 +43,14 @@ __all__ = [
     "LatticeNode",
     "Promise",
     "Release",
+    "Suppression",
+    "SuppressionGuarantee",
     "TableGrouping",
     "constrain_values",
     "generalize",
     "microaggregate",
     "recount_promises",
+    "suppress",
 ]
 
 Name = TypeVar("Name", bound=Hashable)
