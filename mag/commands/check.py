@@ -185,9 +185,10 @@ def _count_linked(file: File, against: pathlib.Path | None, link: str | None, de
 def _describe_linked(linked: "LinkedCounts", k: int) -> str:
     few = linked.below_k + linked.gone_below_k
     records = linked.both + linked.only_new + linked.only_old
+    others = f"{k - 1} {'other' if k == 2 else 'others'}"
     return (
-        f"{'FAIL' if few else 'PASS'} k={k}, linked: {few} of {records} records of both files match fewer than {k - 1} "
-        f"{'other' if k == 2 else 'others'} in both; smallest linked class {linked.smallest}; {linked.only_new} records are only in the new file, "
+        f"{'FAIL' if few else 'PASS'} k={k}, linked: {few} of {records} records of both match fewer than {others} "
+        f"in both files; smallest linked class {linked.smallest}; {linked.only_new} records are only in the new file, "
         f"{linked.only_old} only in the old one."
     )
 
