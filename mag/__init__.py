@@ -21,6 +21,7 @@ __all__ = [
     "InputRuntimeError",
     "InputTypeError",
     "InputValueError",
+    "LinkedColumnsWarning",
     "Look",
     "NotAnonymousError",
     "Plan",
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
         InputRuntimeError,
         InputTypeError,
         InputValueError,
+        LinkedColumnsWarning,
         NotAnonymousError,
     )
     from mag.api.backends import backends
@@ -85,6 +87,7 @@ _HOMES = {
     "Microaggregator": "mag.estimators",  # not in __all__: a star import does not need scikit-learn
     "Guarantee": "mag.tables",
     "Hierarchy": "mag.hierarchy",
+    "LinkedColumnsWarning": "mag._lib.errors",
     "Look": "mag.tables.look",
     "Plan": "mag.tables.plan",
     "RecordGrouping": "mag.results",

@@ -634,6 +634,39 @@ class Options:
             )
         ],
     )
+    follow: Any = option(
+        None,
+        "By column: the masked column whose groups it is published from, as the mean of each group: "
+        '``{"income_usd": "income"}``.  It has no say in the groups; both are parts of all classes.',
+        (MICROAGGREGATE,),
+        hint="Mapping[Any, Any] | None",
+        kind="dict, optional",
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "A column that is published as means of the groups of another one, e.g. usd=income. Repeatable.",
+                GROUPING_PANEL,
+                metavar="NAME=NAME",
+            )
+        ],
+    )
+    sums: Any = option(
+        None,
+        'By column: the masked columns whose published values it is the sum of: ``{"total": ["wage", "rent"]}``, '
+        "in the column's own units and decimals.",
+        (MICROAGGREGATE,),
+        hint="Mapping[Any, Sequence[Any]] | None",
+        kind="dict, optional",
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "A column that is published as the sum of masked ones, e.g. total=wage+rent. Repeatable.",
+                GROUPING_PANEL,
+                names=("--sum",),
+                metavar="NAME=NAME+NAME",
+            )
+        ],
+    )
     small_strata: str = option(
         "error",
         "How to treat strata with fewer than k records: raise an error, pool them (with each other, then with the next "

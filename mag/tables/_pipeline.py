@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.notice import working_on
 from mag._lib.number import find_first_rows, number_by_first_row, number_rows
 from mag._lib.progress import Progress, is_quiet
-from mag._lib.roles import is_name
+from mag._lib.roles import is_name, names_of
 from mag.api.table_options import MICROAGGREGATE, Options
 from mag.frames import Frame, frame_of
 from mag.frames.categories import CategoryCodes, categories_of, describe_category, is_category, order_of
@@ -24,9 +24,11 @@ from mag.tables._aggregate import representatives
 from mag.tables._categories import ALLOWED, generalized_columns, mask_categories, mask_range
 from mag.tables._codes import describe_lost_zeros, warn_of_codes
 from mag.tables._compared import Original
+from mag.tables._derived import publish_sum
 from mag.tables._grouping import Comparable, TableGroups, constrain_groups, group_each, group_jointly
 from mag.tables._guarantee import Guarantee
 from mag.tables._households import check_one_value, group_households
+from mag.tables._linked import describe_linked, warn_of_linked
 from mag.tables._manifest import Provenance
 from mag.tables._owners import Owners, group_owners, read_owners
 from mag.tables._recount import recount
@@ -39,6 +41,8 @@ from mag.tables._special import SpecialCells, split_special
 from mag.tables._strata import SmallStrataError, Strata, form_strata, sizes_of
 from mag.tables.criteria.enforce import Constraint
 from mag.tables.plan import plan_of
+
+CALLER = 5  # frames up from the warning: make_release, release_table, microaggregate, its caller
 
 
 @dataclass(frozen=True)
@@ -53,13 +57,14 @@ class TableColumns:
     weights: np.ndarray | None
     owners: Owners = field(default_factory=Owners)
     special: dict[Hashable, SpecialCells] = field(default_factory=dict)
+    sums: dict[Hashable, Units] = field(default_factory=dict)  # of all records of the table
 
     def select(self, rows: np.ndarray) -> "TableColumns":
         """The same of some records."""
         units = {name: unit.select(rows) for name, unit in self.units.items()}
         weights = None if self.weights is None else self.weights[rows]
         special = {name: own.select(rows) for name, own in self.special.items()}
-        return TableColumns(units, self.decimals, weights, self.owners.select(rows), special)
+        return TableColumns(units, self.decimals, weights, self.owners.select(rows), special, self.sums)
 
     def missing(self) -> dict[Hashable, np.ndarray]:
         """By column: which cells are missing, but for special ones; columns without any are left out."""
@@ -125,6 +130,11 @@ def release_table(table: Any, options: Options) -> Release:
     require_true(frame, published, columns.units, request)
     for name, values in (request.options.special or {}).items():
         verify.require_special(frame, published.data, published.rows, name, list(values))
+    for name, parts in (request.options.sums or {}).items():
+        own = columns.sums[name]
+        decimals = columns.decimals.get(name, 0 if own.is_integer else None)
+        step = None if decimals is None else own.step if own.is_integer else 10.0**-decimals
+        verify.require_sum(published.data, name, names_of(parts, frame.names), step)
     guarantee = recount(frame, published.data, published.rows, strata, groups, promises, request)
     clock.lap("recount")
     return make_release(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
@@ -136,15 +146,17 @@ def release_table(table: Any, options: Options) -> Release:
 def read(frame: Frame, request: Request) -> TableColumns:
     """All numbers that are computed with, of all records."""
     verify.require_comparable(frame, request.roles.by)
-    units = {name: _read_column(frame, name, request) for name in request.roles.columns}
-    decimals = decimals_by_column(request.options.round, [name for name, unit in units.items() if not unit.is_integer])
+    added = {name: _units(frame, name) for name in request.options.sums or ()}
+    units = {name: _read_column(frame, name, request) for name in request.roles.columns if name not in added}
+    floats = [name for name, unit in (units | added).items() if not unit.is_integer]
+    decimals = decimals_by_column(request.options.round, floats)
     owners = read_owners(frame, request.roles.unit, request.roles.household)
     if request.plan.household_columns and owners.homes is not None:
         check_one_value(units, owners.homes, request.plan.household_columns)
     special = {}
     for name, values in (request.options.special or {}).items():
         units[name], special[name] = split_special(name, units[name], list(values))
-    return TableColumns(units, decimals, _weights(frame, request.options.weights), owners, special)
+    return TableColumns(units, decimals, _weights(frame, request.options.weights), owners, special, added)
 
 
 def scale_of(frame: Frame, name: Hashable, options: Options) -> str:
@@ -314,7 +326,8 @@ def _are_integers(plan: GroupingPlan) -> bool:
 
 def group(columns: TableColumns, strata: Strata, constraints: list[Constraint], request: Request) -> TableGroups:
     """Groups of at least k records, or units, within the strata, for which the constraints hold."""
-    comparable = Comparable(columns.units, request.plan)
+    followers = request.options.follow or ()
+    comparable = Comparable({name: unit for name, unit in columns.units.items() if name not in followers}, request.plan)
     with working_on(quiet=is_quiet(request.progress)):
         if request.plan.per_column:
             groups = group_each(columns.units, strata, columns.weights, request)
@@ -348,6 +361,7 @@ def mask(
 ) -> dict[Hashable, Any]:
     """The masked columns, in the dtypes and in the order that they are published in."""
     masked: dict[Hashable, Any] = {}
+    numbers: dict[Hashable, Units] = {}  # that are published
     homes = columns.owners.homes
     first = None if homes is None else find_first_rows(number_rows([homes]))  # the record that counts for a household
     for j, (name, unit) in enumerate(columns.units.items()):
@@ -373,6 +387,10 @@ def mask(
         if permutation is not None:
             labels, missing = labels[permutation], None if missing is None else missing[permutation]
         masked[name] = frame.column(name).to_column(values, labels, missing)
+        numbers[name] = replace(unit, values=values[labels], missing=missing)
+    for name, unit in columns.sums.items():
+        parts = [numbers[part] for part in names_of((request.options.sums or {})[name], frame.names)]
+        masked[name] = publish_sum(frame.column(name), unit, parts, columns.decimals.get(name))
     return masked
 
 
@@ -475,7 +493,9 @@ def make_release(
         method=groups.method,
         complete=groups.complete,
     )
-    warnings = _warnings(published.data, frame, columns, strata, groups, request)
+    linked = describe_linked(frame, strata.rows, request.roles.keep, columns.units)
+    warn_of_linked(linked, CALLER)
+    warnings = (*_warnings(published.data, frame, columns, strata, groups, request), *linked)
     recorded = record_options(request.options, request.roles, MICROAGGREGATE) | {"threads": request.threads}
     provenance = Provenance.of(recorded, frame.n, frame.names, seconds)
     categories = {name: unit for name, unit in columns.units.items() if isinstance(unit, CategoryCodes)}
@@ -484,7 +504,7 @@ def make_release(
     own = _groups_by_column(groups, published, request)
     plan = partial(plan_of, request.options, vars(request.roles), frame.names)
     original = Original(frame, published.rows, categories, tuple(request.options.files()), own, plan)
-    return Release(published.data, guarantee, grouping, warnings, provenance, original)
+    return Release(published.data, guarantee, grouping, warnings, provenance, original, _linked=tuple(linked))
 
 
 def _groups_by_column(groups: TableGroups, published: Published, request: Request) -> dict[Hashable, np.ndarray]:

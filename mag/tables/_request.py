@@ -18,6 +18,7 @@ from mag.methods import METHODS
 from mag.tables._aggregate import AGGREGATES
 from mag.tables._categories import ALLOWED, WEIGHTED
 from mag.tables._column_sets import ColumnSet, largest_k, read_sets
+from mag.tables._derived import check_sources, derived_columns
 from mag.tables._sensitive import SensitiveDemand, demands_of, sensitive_columns
 from mag.tables._special import check_special
 
@@ -99,22 +100,32 @@ def check_request(
     check_keywords("microaggregate", options.of_method, accepted(MICROAGGREGATE))
     demands = demands_of(options.diversity, options.closeness, names)
     roles = roles_of(names, options, demands)
-    check_names_of("hierarchies", options.hierarchies, roles.columns)
+    follow_or_sum = {*(options.follow or ()), *(options.sums or ())}
+    grouped = [name for name in roles.columns if name not in follow_or_sum]
+    check_names_of("hierarchies", options.hierarchies, grouped)
     ranked = [demand.columns[0] for demand in demands if demand.follows_ranks]
-    check_names_of("order", options.order, [*roles.columns, *ranked], "masked, or compared by closeness over ranks")
+    check_names_of("order", options.order, [*grouped, *ranked], "masked, or compared by closeness over ranks")
     if options.enforce != "auto" and not demands:
         raise InputValueError(f"enforce is not used without diversity= or closeness=; got {options.enforce!r}.")
-    check_names_of("importance", options.importance, roles.columns)
-    check_names_of("special", options.special, roles.columns)
+    check_names_of("importance", options.importance, grouped)
+    check_names_of("special", options.special, grouped)
     if options.other != "error" and not options.hierarchies:
         raise InputValueError(f"other is not used without hierarchies; got {options.other!r}.")
-    scales = {name: "number" if options.scope == "per-column" else scale_of(name) for name in roles.columns}
-    plan = plan_of(roles.columns, options, scales)
+    scales = {name: "number" if options.scope == "per-column" else scale_of(name) for name in grouped}
+    plan = plan_of(grouped, options, scales)
+    check_sources(options, scales, plan.aggregates)
     if roles.unit or roles.household or plan.sets:
         _check_counts_used(plan, demands, "sets" if plan.sets else "unit" if roles.unit else "household")
     if options.special and plan.per_column:
         raise InputValueError("special is for scope='joint'; got scope='per-column'.")
     check_special(options.special, scales, plan.aggregates)
+    if derived := roles.columns[len(grouped) :]:
+        plan = replace(
+            plan,
+            aggregates=plan.aggregates | dict.fromkeys(derived, "mean"),
+            ks=plan.ks | dict.fromkeys(derived, max(plan.ks.values())),
+        )
+        scales |= dict.fromkeys(derived, "number")
     checks.flag("shuffle", options.shuffle)
     generator = generator_of(options.random_state)
     threads = checks.thread_count("threads", options.threads)
@@ -138,6 +149,8 @@ def record_options(options: Options, roles: ColumnRoles, function: str) -> dict[
     own = accepted(function)
     names = [name for when in (ALWAYS, IF_USED) for name in own if own[name].recorded == when]
     recorded = {name: getattr(options, name) for name in ("k", "columns", *names)} | vars(roles)
+    derived = {*(options.follow or ()), *(options.sums or ())}
+    recorded["columns"] = [name for name in roles.columns if name not in derived]
     used = {name for name in names if own[name].recorded == ALWAYS or options.is_used(name)}
     if roles.sensitive:
         used.add("sensitive")
@@ -172,6 +185,7 @@ def roles_of(names: Sequence[Hashable], options: Options, demands: Sequence[Sens
     """The role of every column; each has exactly one."""
     requested = {"columns": options.columns, "by": options.by, "keep": options.keep, "drop": options.drop}
     masked, listed = names_of(options.columns, names), names_of(options.sensitive, names)
+    requested["columns"] = [*masked, *derived_columns(options, names, masked)] if masked else options.columns
     if sensitive := sensitive_columns(demands, listed, masked):
         if options.scope == "per-column":
             raise InputValueError("sensitive, diversity and closeness are for scope='joint'; got scope='per-column'.")

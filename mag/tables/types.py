@@ -48,6 +48,8 @@ class TableOptions(TableMethodOptions, total=False):
     standardize: bool | Literal["range"] | None
     missing: Missing
     special: Mapping[Any, Sequence[float]] | None
+    follow: Mapping[Any, Any] | None
+    sums: Mapping[Any, Sequence[Any]] | None
     small_strata: SmallStrata
     round: int | dict[Any, int] | None
     keep: Names
