@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 __all__ = [
+    "Assessment",
     "CacheWarning",
     "Closeness",
     "CodesWarning",
@@ -25,6 +26,7 @@ __all__ = [
     "NotAnonymousError",
     "RecordGrouping",
     "Release",
+    "assess",
     "backends",
     "columns",
     "compare",
@@ -63,11 +65,13 @@ if TYPE_CHECKING:
     from mag.hierarchy import Hierarchy
     from mag.results import ColumnGroupings, Grouping, RecordGrouping
     from mag.tables import Guarantee, Release, generalize, microaggregate
+    from mag.tables.assess import Assessment, assess
     from mag.tables.compare import Comparison, compare
     from mag.tables.criteria import Closeness
     from mag.tables.look import Look, look
 
 _HOMES = {
+    "Assessment": "mag.tables.assess",
     "CacheWarning": "mag._lib.errors",
     "Closeness": "mag.tables.criteria",
     "CodesWarning": "mag._lib.errors",
@@ -82,6 +86,7 @@ _HOMES = {
     "Look": "mag.tables.look",
     "RecordGrouping": "mag.results",
     "Release": "mag.tables",
+    "assess": "mag.tables.assess",
     "backends": "mag.api.backends",
     "InputError": "mag._lib.errors",
     "NotAnonymousError": "mag._lib.errors",

@@ -11,7 +11,7 @@ from mag.commands._options import METHODS
 
 TOPICS = {  # of the help, in this order
     "Publish a file": ("mask", "generalize", "graph", "dp", "check"),
-    "Decide and assess": ("look", "risk", "compare", "utility"),
+    "Decide and assess": ("look", "assess", "risk", "compare", "utility"),
     "Get started": ("demo", "info", "warmup"),
 }
 

@@ -4,12 +4,34 @@ import os
 import pathlib
 
 from mag._lib.atomic import writing
+from mag.report._assessment import (
+    AssessmentFacts,
+    SubsetRisk,
+    describe_assessment,
+    draw_exposure,
+    percent,
+    write_assessment,
+)
 from mag.report._facts import Category, ReportFacts
 from mag.report._page import page
 from mag.report._plot import draw_columns
 from mag.report._recoding import Level, RecodingFacts
 
-__all__ = ["Category", "Level", "RecodingFacts", "ReportFacts", "draw_columns", "page", "write"]
+__all__ = [
+    "AssessmentFacts",
+    "Category",
+    "Level",
+    "RecodingFacts",
+    "ReportFacts",
+    "SubsetRisk",
+    "describe_assessment",
+    "draw_columns",
+    "draw_exposure",
+    "page",
+    "percent",
+    "write",
+    "write_assessment",
+]
 
 
 def write(path: str | os.PathLike[str], facts: ReportFacts, overwrite: bool = False) -> pathlib.Path:

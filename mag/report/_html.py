@@ -66,6 +66,11 @@ def table(caption: str, heads: Iterable[str], rows: Iterable[Row], **attributes:
     return element("table", element("caption", caption), element("thead", head), element("tbody", *body), **attributes)
 
 
+def section(title: str, *content: Content) -> Element:
+    """A part of the page, below its title."""
+    return element("section", element("h2", title), *content)
+
+
 def write_html(root: Element) -> str:
     """The document."""
     text = ElementTree.tostring(root, encoding="unicode", method="html")

@@ -120,7 +120,7 @@ def read(frame: Frame, request: Request) -> TableColumns:
     units = {name: _read_column(frame, name, request) for name in request.roles.columns}
     decimals = decimals_by_column(request.options.round, [name for name, unit in units.items() if not unit.is_integer])
     owners = read_owners(frame, request.roles.unit[0]) if request.roles.unit else None
-    return TableColumns(units, decimals, _weights(frame, request.options.weights), owners)
+    return TableColumns(units, decimals, read_weights(frame, request.options.weights), owners)
 
 
 def scale_of(frame: Frame, name: Hashable, options: Options) -> str:
@@ -178,11 +178,11 @@ def read_categories(
     return categories_of(frame.column(name), name, tree, order, **remedy)
 
 
-def _units(frame: Frame, name: Hashable) -> Units:
+def _units(frame: Frame, name: Hashable, role: str = "columns") -> Units:
     try:
         units = frame.column(name).units()
     except RefusedColumnError as refused:
-        raise InputTypeError(f"columns must hold numbers, dates or times; {name!r} holds {refused}.") from None
+        raise InputTypeError(f"{role} must hold numbers, dates or times; {name!r} holds {refused}.") from None
     except InputValueError as error:
         raise InputValueError(f"column {name!r} has {error}") from None
     if not units.is_integer and not np.isfinite(units.values).all():
@@ -191,11 +191,12 @@ def _units(frame: Frame, name: Hashable) -> Units:
     return units
 
 
-def _weights(frame: Frame, weights: Any) -> np.ndarray | None:
+def read_weights(frame: Frame, weights: Any) -> np.ndarray | None:
+    """The weight of every record, from a column or an array; None without any."""
     if weights is None:
         return None
     if is_name(weights, frame.names):
-        units = _units(frame, weights)
+        units = _units(frame, weights, "weights")
         if units.missing is not None:
             raise InputValueError(
                 f"weights must not be missing; got {int(units.missing.sum())} missing in {weights!r}."
