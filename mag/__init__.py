@@ -24,6 +24,7 @@ __all__ = [
     "InputValueError",
     "Look",
     "NotAnonymousError",
+    "Plan",
     "RecordGrouping",
     "Release",
     "assess",
@@ -39,6 +40,7 @@ __all__ = [
     "metrics",
     "microaggregate",
     "multivariate",
+    "plan",
     "privacy",
     "univariate",
     "verify",
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
     from mag.tables.compare import Comparison, compare
     from mag.tables.criteria import Closeness
     from mag.tables.look import Look, look
+    from mag.tables.plan import Plan, plan
 
 _HOMES = {
     "Assessment": "mag.tables.assess",
@@ -84,6 +87,7 @@ _HOMES = {
     "Guarantee": "mag.tables",
     "Hierarchy": "mag.hierarchy",
     "Look": "mag.tables.look",
+    "Plan": "mag.tables.plan",
     "RecordGrouping": "mag.results",
     "Release": "mag.tables",
     "assess": "mag.tables.assess",
@@ -104,6 +108,7 @@ _HOMES = {
     "metrics": "mag.metrics",
     "microaggregate": "mag.tables",
     "multivariate": "mag.api.multivariate",
+    "plan": "mag.tables.plan",
     "privacy": "mag.privacy",
     "univariate": "mag.api.univariate",
     "verify": "mag.verify",

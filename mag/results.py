@@ -1,4 +1,4 @@
-"""What is returned: one class for each kind of grouping, over facts that a backend computes when they are asked for."""
+"""Results: one class for each kind of grouping, over facts that a backend computes on first use."""
 
 from collections.abc import Callable
 from inspect import get_annotations
@@ -13,7 +13,7 @@ Value = TypeVar("Value")
 
 
 class GroupingFacts(Protocol):
-    """What follows from labels and data: arrays are where they were computed, `to_caller` and `host` move them.
+    """Facts that follow from labels and data: arrays are where they were computed, `to_caller` and `host` move them.
 
     Read facts inside of `read` only, which makes their device the current one.
     """
@@ -123,7 +123,7 @@ class _Result(Drawable):
         self.__dict__.update(state)
 
     def _summary(self) -> dict[str, object]:
-        """What a notebook shows: nothing but what is published with the groups."""
+        """The text in a notebook: only facts that are published with the groups."""
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
@@ -351,7 +351,7 @@ class ColumnGroupings(_Result):
 
     @fact
     def cost(self) -> Any:
-        """What each column loses, from the data themselves."""
+        """The information loss of each column, from the data themselves."""
         return self._facts.to_caller(self._facts.cost)
 
     @fact

@@ -18,6 +18,8 @@ COMMANDS = (
     "info",
     "look",
     "mask",
+    "plan",
+    "rerun",
     "risk",
     "utility",
     "warmup",
@@ -25,7 +27,7 @@ COMMANDS = (
 
 
 def function_of(command: str) -> Callable[..., int | None]:
-    """What a command does: the function of its file that is called like it."""
+    """The function of a command: the one in its file that has its name."""
     return getattr(import_module(f"mag.commands.{command}"), command)
 
 

@@ -61,7 +61,7 @@ def propensity_mse(
 
 
 def _terms(Z: np.ndarray, quadratic: bool | Literal["squares"]) -> np.ndarray:
-    """Standardized columns, with squares and products as requested, those that vary, behind a constant."""
+    """A constant, then the standardized columns that vary, with squares and products as requested."""
     (Z,) = standardize_tables(Z)
     Z = center_table(Z)
     if quadratic == "squares":

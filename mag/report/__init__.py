@@ -35,7 +35,7 @@ __all__ = [
 
 
 def write(path: str | os.PathLike[str], facts: ReportFacts, overwrite: bool = False) -> pathlib.Path:
-    """Write the page about a release, all of it or nothing.
+    """Write the page about a release, the whole page or nothing.
 
     Parameters
     ----------

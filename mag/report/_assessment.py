@@ -134,7 +134,12 @@ def assessment_page(facts: AssessmentFacts) -> str:
 
 def _list_figures(lines: Iterable[SummaryLine]) -> Element:
     pairs = (
-        element("div", element("dt", line.label.capitalize()), element("dd", line.number), element("dt", line.share))
+        element(
+            "div",
+            element("dt", f"{line.label[:1].upper()}{line.label[1:]}"),
+            element("dd", line.number),
+            element("dt", line.share),
+        )
         for line in lines
     )
     return element("dl", *pairs, class_="figures")
@@ -142,7 +147,10 @@ def _list_figures(lines: Iterable[SummaryLine]) -> Element:
 
 def _columns(facts: AssessmentFacts) -> Element:
     bars = [ShareBar(short(row.column), lost, row.suda_share) for row, lost in facts.exposed]
-    marks = (("before", "of the unique records would not be unique without the column"), ("bar", "of the SUDA points"))
+    marks = (
+        ("before", "unique records that would not be unique without the column"),
+        ("bar", "share of the SUDA points"),
+    )
     key = (
         element("li", element("svg", element("rect", width=28, height=14, class_=kind), viewBox="0 0 28 14"), text)
         for kind, text in marks

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from mag._lib.errors import InputTypeError, InputValueError
+from mag._lib.errors import InputTypeError
 from mag._lib.missing import is_missing
 from mag._lib.number import find_first_rows, number_by_first_row, number_rows
 from mag.frames import Frame
@@ -52,16 +52,6 @@ def _comparable(cell: Any) -> Any:
     if is_missing(cell):
         return ABSENT
     return (bool, bool(cell)) if isinstance(cell, (bool, np.bool_)) else cell
-
-
-def read_owners(role: str, frame: Frame, name: Hashable | None) -> np.ndarray | None:
-    """The number of each record's unit or household."""
-    if name is None:
-        return None
-    key = Key.read(role, frame, name)
-    if key.n_missing:
-        raise InputValueError(f"{role} must not be missing; got {key.n_missing} missing in {name!r}.")
-    return key.codes
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from mag.frames import Frame, frame_of
 from mag.frames.build import build_frame
 from mag.risk.subsets import largest_size
 from mag.tables._assessment import Assessment
-from mag.tables._keys import Key, KeyTable, ReadingOfMissing, read_owners
+from mag.tables._keys import Key, KeyTable, ReadingOfMissing
+from mag.tables._owners import read_owners
 from mag.tables._pipeline import read_weights
 from mag.tables._risks import Columns, Risks
 from mag.tables.types import Names
@@ -100,11 +101,12 @@ def assess(
     if not frame.n:
         raise InputValueError("table must hold at least one record; got none.")
     roles = _read_roles(frame, qi, weights, unit, household, sensitive)
+    owners = read_owners(frame, roles["unit"], roles["household"])
     keys = KeyTable(
         keys=[Key.read("qi", frame, name) for name in roles["qi"]],
         weights=read_weights(frame, weights),
-        units=read_owners("unit", frame, unit),
-        homes=read_owners("household", frame, household),
+        units=owners.units,
+        homes=owners.homes,
         sensitive={name: Key.read("sensitive", frame, name).codes for name in roles["sensitive"]},
         alpha=_read_alpha(missing, alpha, unit),
     )

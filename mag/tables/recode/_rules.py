@@ -8,7 +8,7 @@ import numpy as np
 from mag.tables.criteria import CRITERIA, Criterion
 from mag.tables.recode._classes import NodeClasses, ValueCounts
 
-BY_FREQUENCY = tuple(CRITERIA[name] for name in ("distinct", "entropy", "recursive"))  # whichever values have them
+BY_FREQUENCY = tuple(CRITERIA[name] for name in ("distinct", "entropy", "recursive"))  # of any values
 COUNTS_PER_BLOCK = 2**22  # counts of classes × values that are looked at together
 
 
