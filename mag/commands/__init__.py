@@ -21,6 +21,7 @@ COMMANDS = (
     "plan",
     "rerun",
     "risk",
+    "suppress",
     "utility",
     "warmup",
 )

@@ -148,19 +148,19 @@ class Cells(NamedTuple):
 class Summary(NamedTuple):
     """The facts printed about a release after its table is written."""
 
-    guarantee: "Guarantee"
+    guarantee: Any  # of the release
     notes: list[str]
     manifest: dict[str, Any]
 
     @classmethod
-    def of(cls, release: "Release") -> "Summary":
+    def of(cls, release: Any) -> "Summary":
         """From a release; without times, which depend on withheld records."""
         manifest, with_kept = release.manifest(), release.count_with_kept()
         del manifest["seconds"]
         notes = [*release.warnings]
         if with_kept is not None:
             manifest["with_kept"] = {"smallest": with_kept[0], "below_k": with_kept[1]}
-            notes.append(_describe_kept(*with_kept, release.guarantee))
+            notes.append(_describe_kept(with_kept[0], with_kept[1], release.guarantee))
         return cls(release.guarantee, notes, manifest)
 
     def print(self, files: Files, as_json: bool, quiet: bool) -> None:
@@ -175,7 +175,7 @@ class Summary(NamedTuple):
             say("Nothing was written." if files.dry_run else f"Written: {written}")
 
 
-def _describe_kept(smallest_class: int, below_k: int, guarantee: "Guarantee") -> str:
+def _describe_kept(smallest_class: int, below_k: int, guarantee: Any) -> str:
     """The classes that include kept columns, in numbers."""
     k = guarantee.k if isinstance(guarantee.k, int) else min(guarantee.k.values())
     few = f"of fewer than {k} units" if guarantee.unit is not None else f"smaller than {k}"
@@ -189,11 +189,16 @@ def _describe_kept(smallest_class: int, below_k: int, guarantee: "Guarantee") ->
 
 
 def write_release(
-    files: Files, roles: FileRoles, cells: Cells, make_release: Callable[[], "tuple[Release, Meta]"]
+    files: Files,
+    roles: FileRoles,
+    cells: Cells,
+    make_release: Callable[[], tuple[Any, Meta]],
+    verify: Callable[..., dict[str, Any]] | None = None,
 ) -> Summary:
     """Make the release and, but for a dry run, write it, count it on the written file and give the files their names.
 
-    `make_release` reads the file; a file that has changed since is an error.
+    `make_release` reads the file; a file that has changed since is an error.  `verify` counts the written file,
+    `verify_file` by default.
     """
     salt = secrets.token_bytes(32) if "secret" in files.paths and not files.dry_run else None
     before = _stamp(files.source.path)
@@ -212,12 +217,12 @@ def write_release(
         if files.dry_run or target is None:
             return summary
         with files.drafts(reserved) as drafts:
-            cells_of = {"unit": release.units, "household": release.households}
-            owners = {option: cells_of[option]() for option in roles.owners}
+            cells_of = {"unit": "units", "household": "households"}
+            owners = {option: getattr(release, cells_of[option])() for option in roles.owners}
             stored = _write(target, roles, cells, release, meta, drafts)
             del release  # the count needs memory, too
             hashed = aside.submit(digest, drafts["out"])
-            manifest["verified"] = verify_file(target, drafts["out"], summary.guarantee, stored)
+            manifest["verified"] = (verify or verify_file)(target, drafts["out"], summary.guarantee, stored)
             if roles.demands.diversity or roles.demands.closeness:
                 manifest["verified"]["sensitive"] = verify_sensitive(target, drafts["out"], roles)
             if owners:

@@ -22,6 +22,7 @@ from mag.tables._manifest import Provenance, digest_column, make_manifest
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
+    from mag.tables._analysis import AnalysisComparison
     from mag.tables.plan import Plan
 
     Table = TypeVar("Table", default=Any)
@@ -263,6 +264,40 @@ class Release(Generic[Table]):
         ``ncp`` is that of the groups, as `ncp` gives it.
         """
         return self._compared.utility(propensity, list(self.numbers()[0]), self.ncp)
+
+    def compare(self, formula: str | None = None, *, by: Any = None, weights: Any = None) -> "AnalysisComparison":
+        """Compute what analysts compute on the original and on the published table, and compare.
+
+        Parameters
+        ----------
+        formula : str, optional
+            A linear model such as ``"log(income) ~ age + region + age:sex"``: columns, ``exp``, ``log``, ``sqrt`` and
+            ``square`` of columns, and products.  Categories have a coefficient for each level but the first; names
+            with spaces are in backticks.
+        by : column name or list of them, optional
+            Domains for which the means of masked columns are compared, too.
+        weights : column name or array, optional
+            Weights of the records of the original.
+
+        Returns
+        -------
+        AnalysisComparison
+            Coefficients with the overlap of their confidence intervals, means, quantiles, Gini coefficients, shares of
+            categories, and the propensity score relative to its null; prints as tables.  Withheld records are left
+            out on both sides.
+
+        Examples
+        --------
+        >>> import mag
+        >>> people = {"age": [31, 52, 30, 55, 41, 29], "income": [25.0, 40.0, 21.0, 44.0, 39.0, 23.0]}
+        >>> release = mag.microaggregate(people, 2, ["age", "income"])
+        >>> compared = release.compare("income ~ age")
+        >>> round(compared.coefficients["age"].overlap, 2)
+        0.5
+        """
+        from mag.tables._analysis import compare_columns
+
+        return compare_columns(self._need_original(), frame_of(self.data), self.guarantee.columns, formula, by, weights)
 
     def ncp(self, leaves: Literal["all", "used"] = "all") -> float:
         """The normalized certainty penalty of the groups, 0 to 1: the mean loss over columns and records.
