@@ -7,7 +7,7 @@ import numpy as np
 
 from mag._lib.number import find_first_rows, number_rows
 
-NOTHING = -1  # the code of missing cells of a column that misses none
+NONE_MISSING = -1  # the code of missing cells of a column that misses none
 
 
 class Frequencies(NamedTuple):

@@ -12,7 +12,7 @@ from mag._lib.number import find_first_rows, number_rows
 from mag.risk._walk import FIGURES, Entries, Found, walk_at, walk_subsets
 from mag.risk.frequencies import match_kinds
 
-MAX_SUBSETS = 5000  # which are looked at where no size is given
+MAX_SUBSETS_UNASKED = 5000  # which are looked at where no size is given
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Subsets:
 
 
 def largest_size(m: int) -> int:
-    """The largest size up to which m columns have at most `MAX_SUBSETS` subsets.
+    """The largest size up to which m columns have at most `MAX_SUBSETS_UNASKED` subsets.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def largest_size(m: int) -> int:
     [6, 12, 3, 1]
     """
     sums = itertools.accumulate(math.comb(m, size) for size in range(1, m + 1))
-    return max(1, sum(total <= MAX_SUBSETS for total in sums))
+    return max(1, sum(total <= MAX_SUBSETS_UNASKED for total in sums))
 
 
 def walk(codes: Sequence[np.ndarray], units: np.ndarray | None, max_size: int, points: np.ndarray) -> Subsets:

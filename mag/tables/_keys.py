@@ -11,7 +11,7 @@ from mag._lib.missing import is_missing
 from mag._lib.number import find_first_rows, number_by_first_row, number_rows
 from mag.frames import Frame
 from mag.risk import subsets
-from mag.risk.frequencies import NOTHING, Frequencies, count_classes, count_matches
+from mag.risk.frequencies import NONE_MISSING, Frequencies, count_classes, count_matches
 from mag.risk.subsets import Subsets
 
 ReadingOfMissing = Literal["value", "wildcard"]
@@ -41,7 +41,7 @@ class Key:
             kind = "holds lists or similar"
             raise InputTypeError(f"{role} must hold values that can be hashed; {name!r} {kind}.") from None
         codes = kinds[codes]
-        return cls(name, codes, find_first_rows(codes), numbers.get(ABSENT, NOTHING))
+        return cls(name, codes, find_first_rows(codes), numbers.get(ABSENT, NONE_MISSING))
 
     @property
     def n_missing(self) -> int:
@@ -83,7 +83,7 @@ class KeyTable:
         codes = self.codes(places)
         if self.alpha is None:
             return count_classes(codes, self.weights, self.units)
-        missing = [self.keys[place].missing for place in places] or [NOTHING]
+        missing = [self.keys[place].missing for place in places] or [NONE_MISSING]
         return count_matches(codes, missing, self.weights, self.alpha)
 
     def search(self, max_size: int, points: np.ndarray) -> Subsets:
