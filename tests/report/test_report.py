@@ -438,7 +438,7 @@ def test_facts_that_disagree_are_refused():
         released(original, masked={"age": original["age"]})
     with pytest.raises(ValueError, match="labels must be of shape"):
         released(original, labels=np.zeros((500, 3), int))
-    with pytest.raises(ValueError, match="scope must be one of 'joint', 'per-column'; got 'both'"):
+    with pytest.raises(ValueError, match="scope must be one of 'joint', 'per-column', 'sets'; got 'both'"):
         report.ReportFacts(**vars(released(original)) | {"scope": "both"})
 
 
