@@ -67,7 +67,9 @@ def suppress(
         "subsets": _parse_subsets(subsets or []) or None,
         "importance": parse_importance(importance or [], column) or None,
     }
-    summary = write_release(files, roles, Cells([], column), lambda: _suppress(files, roles, k, options), _verify_file)
+    summary = write_release(
+        files, roles, Cells([], column), lambda: _suppress(files, roles, k, options), quiet, _verify_file
+    )
     summary.print(files, as_json, quiet)
 
 

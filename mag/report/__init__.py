@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+from collections.abc import Callable
 
 from mag._lib.atomic import writing
 from mag.report._assessment import (
@@ -16,6 +17,7 @@ from mag.report._facts import Category, ReportFacts
 from mag.report._page import page
 from mag.report._plot import draw_columns
 from mag.report._recoding import Level, RecodingFacts
+from mag.report._sensitive import SensitiveFacts
 
 __all__ = [
     "AssessmentFacts",
@@ -23,6 +25,7 @@ __all__ = [
     "Level",
     "RecodingFacts",
     "ReportFacts",
+    "SensitiveFacts",
     "SubsetRisk",
     "describe_assessment",
     "draw_columns",
@@ -34,7 +37,12 @@ __all__ = [
 ]
 
 
-def write(path: str | os.PathLike[str], facts: ReportFacts, overwrite: bool = False) -> pathlib.Path:
+def write(
+    path: str | os.PathLike[str],
+    facts: ReportFacts,
+    overwrite: bool = False,
+    step: Callable[[float], object] | None = None,
+) -> pathlib.Path:
     """Write the page about a release, the whole page or nothing.
 
     Parameters
@@ -45,6 +53,8 @@ def write(path: str | os.PathLike[str], facts: ReportFacts, overwrite: bool = Fa
         The content of the page.
     overwrite : bool
         Replace a file that exists.
+    step : callable, optional
+        Called with the fraction of the page that is done.
 
     Returns
     -------
@@ -67,5 +77,5 @@ def write(path: str | os.PathLike[str], facts: ReportFacts, overwrite: bool = Fa
     ('<!DOCTYPE html>', True)
     """
     with writing(path, overwrite=overwrite) as [draft]:
-        draft.write_text(page(facts), encoding="utf-8")
+        draft.write_text(page(facts, step), encoding="utf-8")
     return pathlib.Path(path)

@@ -2,7 +2,7 @@
 
 import os
 import pathlib
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal
 
@@ -13,7 +13,11 @@ from mag._lib import checks
 from mag._lib.atomic import check_target
 from mag._lib.errors import InputRuntimeError, InputTypeError
 from mag._lib.lazy import cached_property
-from mag._lib.pictures import Drawable, facts_table
+from mag._lib.pictures import Drawable, facts_table, put_legend_beside, use_whole_ticks
+from mag._lib.progress import Progress
+from mag._lib.roles import list_names
+from mag.api.options import progress_of
+from mag.api.types import ProgressReport
 from mag.frames import frame_of
 from mag.tables._compared import BeforeAfter, Numbers, Original
 from mag.tables._guarantee import Guarantee
@@ -95,7 +99,7 @@ class TableGrouping(Drawable):
         """Of the groups of all columns together, or of each."""
         if isinstance(self.sizes, dict):
             return self.sizes
-        return {", ".join(map(str, self.columns)): self.sizes}
+        return {list_names(self.columns): self.sizes}
 
     def _repr_html_(self) -> str:
         sizes = {
@@ -112,7 +116,8 @@ class TableGrouping(Drawable):
         axes.set_xlabel("records in a group")
         axes.set_ylabel("groups")
         axes.set_ylim(bottom=0)
-        axes.legend(frameon=False)
+        use_whole_ticks(axes.xaxis, axes.yaxis)
+        put_legend_beside(axes, len(self._every_size))
 
 
 @dataclass(eq=False, repr=False)
@@ -348,7 +353,14 @@ class Release(Generic[Table]):
         names = [name for name in self.guarantee.columns if name in pairs or name in levels]
         return draw_columns(names if columns is None else columns, pairs, levels, self.guarantee.k)
 
-    def report(self, path: str | os.PathLike[str], title: str | None = None, overwrite: bool = False) -> pathlib.Path:
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        title: str | None = None,
+        overwrite: bool = False,
+        about: Mapping[str, str] | None = None,
+        progress: ProgressReport = None,
+    ) -> pathlib.Path:
         """Write a report on the release, one self-contained HTML file, and return its path.
 
         Parameters
@@ -359,6 +371,10 @@ class Release(Generic[Table]):
             The heading of the page.
         overwrite : bool
             Replace a file that exists; never one that was read for the release.
+        about : dict of str, optional
+            Lines below the title, such as ``{"Data": "Survey of 2026", "Made by": "A. Smith"}``; the date follows them.
+        progress
+            As in `mag.microaggregate`.
 
         Returns
         -------
@@ -369,7 +385,12 @@ class Release(Generic[Table]):
         from mag.tables._facts import facts_of
 
         check_target(path, () if self._original is None else self._original.files, overwrite)
-        return write(path, facts_of(self, self._need_original(), self._compared, title), overwrite)
+        steps = Progress(progress_of(progress))
+        first, last = steps.span(0.0, 0.7), steps.span(0.7, 1.0)
+        facts = facts_of(self, self._need_original(), self._compared, title, about or {}, first.step)
+        page = write(path, facts, overwrite, last.step)
+        steps.finish()
+        return page
 
     def plan(self) -> "Plan":
         """The plan of this release, for the holder of the data: roles of all columns, and options.
