@@ -33,6 +33,7 @@ QUICK = {  # a file of tests that enters each package, and takes seconds once it
     "hierarchy": "hierarchy/test_hierarchy.py",
     "measures": "measures/test_privacy.py",
     "methods": "tables/test_table.py",
+    "protect": "protect/test_coding.py",
     "report": "report/test_report.py",
     "risk": "risk/test_subsets.py",
     "distributed": "promises/test_recounts.py",
