@@ -124,7 +124,7 @@ class Options:
         "The column that names the person, household or firm of each record.  k then counts these units instead of "
         "records: every class has records of at least k of them, and strata with fewer than k units are small.  The "
         "column is not published.",
-        (MICROAGGREGATE, GENERALIZE),
+        (MICROAGGREGATE, PARQUET_JOINTLY, GENERALIZE),
         hint="Any",
         kind="column name, optional",
         recorded=IF_USED,
@@ -140,7 +140,7 @@ class Options:
         None,
         "The column that names the household of each record.  Every class then has records of at least `k_household` "
         "households as well.  The column is not published.",
-        (MICROAGGREGATE, GENERALIZE),
+        (MICROAGGREGATE, PARQUET_JOINTLY, GENERALIZE),
         hint="Any",
         kind="column name, optional",
         recorded=IF_USED,
@@ -173,7 +173,7 @@ class Options:
     k_household: int | None = option(
         None,
         "The smallest number of households of a class; `k` by default.",
-        (MICROAGGREGATE, GENERALIZE),
+        (MICROAGGREGATE, PARQUET_JOINTLY, GENERALIZE),
         hint="int | None",
         kind="int, optional",
         recorded=IF_USED,
