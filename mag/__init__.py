@@ -26,6 +26,7 @@ __all__ = [
     "Plan",
     "RecordGrouping",
     "Release",
+    "UnitsWarning",
     "backends",
     "columns",
     "compare",
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
         InputTypeError,
         InputValueError,
         NotAnonymousError,
+        UnitsWarning,
     )
     from mag.api.backends import backends
     from mag.api.columns import columns
@@ -86,6 +88,7 @@ _HOMES = {
     "Plan": "mag.tables.plan",
     "RecordGrouping": "mag.results",
     "Release": "mag.tables",
+    "UnitsWarning": "mag._lib.errors",
     "backends": "mag.api.backends",
     "InputError": "mag._lib.errors",
     "NotAnonymousError": "mag._lib.errors",
