@@ -26,6 +26,7 @@ __all__ = [
     "Plan",
     "RecordGrouping",
     "Release",
+    "Suppression",
     "UnitsWarning",
     "backends",
     "columns",
@@ -41,6 +42,7 @@ __all__ = [
     "multivariate",
     "plan",
     "privacy",
+    "suppress",
     "univariate",
     "verify",
 ]
@@ -66,7 +68,7 @@ if TYPE_CHECKING:
     from mag.estimators import Microaggregator as Microaggregator
     from mag.hierarchy import Hierarchy
     from mag.results import ColumnGroupings, Grouping, RecordGrouping
-    from mag.tables import Guarantee, Release, generalize, microaggregate
+    from mag.tables import Guarantee, Release, Suppression, generalize, microaggregate, suppress
     from mag.tables.compare import Comparison, compare
     from mag.tables.criteria import Closeness
     from mag.tables.look import Look, look
@@ -88,6 +90,7 @@ _HOMES = {
     "Plan": "mag.tables.plan",
     "RecordGrouping": "mag.results",
     "Release": "mag.tables",
+    "Suppression": "mag.tables",
     "UnitsWarning": "mag._lib.errors",
     "backends": "mag.api.backends",
     "InputError": "mag._lib.errors",
@@ -108,6 +111,7 @@ _HOMES = {
     "multivariate": "mag.api.multivariate",
     "plan": "mag.tables.plan",
     "privacy": "mag.privacy",
+    "suppress": "mag.tables",
     "univariate": "mag.api.univariate",
     "verify": "mag.verify",
 }

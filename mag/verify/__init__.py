@@ -22,10 +22,10 @@ from mag._lib.foreign import refused_as
 from mag._lib.rowhash import classes, neighbors
 from mag.frames import Frame, frame_of
 from mag.hierarchy import Hierarchy
-from mag.verify import _contained, _sensitive
+from mag.verify import _contained, _sensitive, _wildcard
 from mag.verify._cells import READERS, as_list
 
-__all__ = ["closeness", "distinct", "entropy", "recount", "recursive"]
+__all__ = ["closeness", "distinct", "entropy", "recount", "recount_wildcard", "recursive"]
 
 
 def recount(table: Any, columns: Sequence[Hashable], unit: Hashable | None = None) -> int:
@@ -59,6 +59,45 @@ def recount(table: Any, columns: Sequence[Hashable], unit: Hashable | None = Non
         return recounts(table, [], columns)[0]
     units, _ = count_units(table, columns, cells_of_unit(frame_of(table), unit))
     return min(units, default=0)
+
+
+def recount_wildcard(table: Any, columns: Sequence[Hashable]) -> int:
+    """The least number of records that equal a record, itself included, where a missing cell equals every value.
+
+    This reading is weaker than that of `recount`, where missing cells equal missing cells only: a single record without
+    any cell equals all others.
+
+    Parameters
+    ----------
+    table : frame of pandas, polars or pyarrow, or dictionary of arrays
+    columns : sequence of column names
+
+    Returns
+    -------
+    int
+        0 for a table without records.
+
+    Examples
+    --------
+    >>> import mag.verify
+    >>> people = {"age": [31, 31, 52, None], "sex": ["f", "f", "m", "m"]}
+    >>> mag.verify.recount(people, ["age", "sex"]), mag.verify.recount_wildcard(people, ["age", "sex"])
+    (1, 2)
+    """
+    frame = frame_of(table)
+    _require_names(frame, columns, "columns")
+    cells = []
+    for name in columns:
+        with _readable(name):
+            cells.append(as_list(_column(frame, name)))
+    return _wildcard.least_equal(_wildcard.number_values(cells))
+
+
+def class_sizes(table: Any, columns: Sequence[Hashable]) -> np.ndarray:
+    """For every record the size of its class, compared as `recount` does."""
+    frame = frame_of(table)
+    numbers = classes([token for name in columns for token in _tokens(frame, name)])
+    return np.bincount(numbers)[numbers]
 
 
 def recounts(
