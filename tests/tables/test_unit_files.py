@@ -54,6 +54,7 @@ def test_classes_of_files_have_enough_households(visits):
     assert counted["person"].min() == guarantee.smallest_units >= 4
 
 
+@pytest.mark.filterwarnings("ignore::mag.UnitsWarning")
 @pytest.mark.parametrize("option", ["unit", "household"])
 def test_a_file_with_classes_of_too_few_is_refused(visits, monkeypatch, option):
     """Parts that are masked as if every record were a unit of its own."""
