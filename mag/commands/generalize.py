@@ -57,6 +57,7 @@ def generalize(
         _of_columns("A column of numeric codes, published unchanged or as *.", "--flat", "NAME"),
     ] = None,
     importance: Annotated[list[str] | None, opt.table_option("importance", GENERALIZE)] = None,
+    level: Annotated[list[str] | None, opt.table_option("levels", GENERALIZE)] = None,
     report: opt.Report = None,
     withheld: opt.Withheld = None,
     overwrite: opt.Overwrite = False,
@@ -89,6 +90,7 @@ def generalize(
     trees = parse_trees(column, hierarchy or [], intervals or [], flat or [], other)
     options: dict[str, Any] = roles.options() | table_options | {
         "hierarchies": trees or None, "importance": parse_importance(importance or [], column) or None,
+        "levels": _parse_levels(level or [], column) or None,
     }  # fmt: skip
     searched = "" if as_json or quiet else _describe_search(trees, column, options["max_nodes"])
     cells = Cells([*column, *demands.ranked], column)
@@ -145,6 +147,17 @@ def _parse_intervals(text: str) -> Any:
         raise
     except ValueError:
         raise InputValueError(f"--intervals must be NAME=LOW:HIGH:WIDTH,WIDTH,...; got {text!r}.") from None
+
+
+def _parse_levels(words: Sequence[str], columns: Sequence[str]) -> dict[str, Any]:
+    """A level, or the least and the largest one, of every column that has some."""
+    levels: dict[str, Any] = {}
+    for name, text in parse_pairs("--level", "NAME=LEVEL or NAME=LEAST:LARGEST", words, columns).items():
+        bounds = text.split(":")
+        if len(bounds) > 2 or not all(bound.isdecimal() for bound in bounds):
+            raise InputValueError(f"--level must be NAME=LEVEL or NAME=LEAST:LARGEST; got '{name}={text}'.")
+        levels[name] = tuple(map(int, bounds)) if len(bounds) == 2 else int(text)
+    return levels
 
 
 def _number(word: str) -> Fraction:

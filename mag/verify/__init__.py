@@ -463,6 +463,19 @@ def require_true(
     require_promise(wrong == 0, f"{column} is true for every record, which it is not for {wrong}")
 
 
+def require_special(
+    original: Frame, published: Any, rows: np.ndarray | None, column: Hashable, values: Sequence[float]
+) -> None:
+    """Raise `NotAnonymousError` where a cell shows one of these values and its original does not, or the reverse."""
+    originals = _column(original, column)
+    if rows is not None:
+        originals = _contained.take(originals, rows)
+    before, after = as_list(originals), as_list(_column(frame_of(published), column))
+    known = set(values)
+    wrong = sum((a in known or b in known) and a != b for a, b in zip(before, after, strict=True))
+    require_promise(wrong == 0, f"special values of {column} are published as they are, which fails for {wrong}")
+
+
 def is_uncertain(table: Any, columns: Sequence[Hashable], sensitive: Any, least: Fraction) -> bool:
     """Whether every class has at least the entropy of this number of equally frequent values, decided in integers."""
     return all(_sensitive.is_uncertain(own, least) for own in sensitive_counts(table, columns, sensitive))

@@ -30,7 +30,7 @@ from mag.tables._pipeline import (
 )
 from mag.tables._recount import recount
 from mag.tables._release import LatticeNode, Release
-from mag.tables._request import Request, check_request, record_options
+from mag.tables._request import Request, check_names_of, check_request, record_options
 from mag.tables._sensitive import constrain, orders_of, promises_of
 from mag.tables._strata import Strata
 from mag.tables.criteria.enforce import Constraint
@@ -110,6 +110,7 @@ def _check(frame: Frame, options: Options) -> Request:
         raise InputValueError("table must hold at least one record that can be published; got none.")
     checks.integer("k", options.k, 1, frame.n, "n")
     request = check_request(frame.names, options, lambda name: "nominal with a hierarchy")
+    check_names_of("levels", options.levels, request.roles.columns, "recoded")
     if wrong := [repr(name) for name in options.order or () if name in request.roles.columns]:
         raise InputValueError(f"order must name sensitive columns; got {', '.join(wrong)}.")
     return request
@@ -178,11 +179,12 @@ def _search(
     columns: TableColumns, stratum: np.ndarray, constraints: list[Constraint], request: Request, limits: Limits
 ) -> tuple[Lattice, Recoding, Recoded]:
     ladders, codes = [], []
-    for unit in columns.units.values():
+    for name, unit in columns.units.items():
         assert isinstance(unit, CategoryCodes)
         assert unit.tree is not None
         assert unit.leaves is not None
-        ladders.append(Ladder.of(unit.tree, unit.leaves, unit.missing is not None))
+        ladder = Ladder.of(unit.tree, unit.leaves, unit.missing is not None)
+        ladders.append(ladder.between(*_bounds_of(name, request.options.levels, ladder.n_levels)))
         codes.append(unit.values if unit.missing is None else np.where(unit.missing, len(unit.labels), unit.values))
     importance = [request.plan.importance.get(name, 1.0) for name in columns.units]
     sensitive = [(constraint.codes, constraint.totals.size) for constraint in constraints]
@@ -198,7 +200,22 @@ def _search(
     if not recoding.best:
         raise InputValueError(reason or _describe_failure(lattice, rules, limits, bool(columns.owners)))
     levels = recoding.best[0].levels
-    return lattice, recoding, Recoded(levels, *lattice.records(levels, rules))
+    return lattice, recoding, Recoded(lattice.in_hierarchies(levels), *lattice.records(levels, rules))
+
+
+def _bounds_of(name: Hashable, levels: Any, n_levels: int) -> tuple[int, int]:
+    """The least and the largest level that a column may be published on."""
+    asked = (levels or {}).get(name, (0, n_levels - 1))
+    bounds = asked if isinstance(asked, (tuple, list)) and len(asked) == 2 else (asked, asked)
+    if not all(isinstance(level, (int, np.integer)) and not isinstance(level, bool) for level in bounds):
+        raise InputTypeError(
+            f"levels[{name!r}] must be a level or the least and the largest one; got {checks.describe(asked)}."
+        )
+    if not 0 <= bounds[0] <= bounds[1] < n_levels:
+        raise InputValueError(
+            f"levels[{name!r}] must be levels of its hierarchy, from 0 to {n_levels - 1}; got {asked}."
+        )
+    return int(bounds[0]), int(bounds[1])
 
 
 def _describe_failure(lattice: Lattice, rules: Rules, limits: Limits, owned: bool) -> str:
@@ -287,7 +304,7 @@ def _complete(
     names = release.guarantee.columns
     nodes = tuple(
         LatticeNode(
-            levels=dict(zip(names, outcome.levels, strict=True)),
+            levels=dict(zip(names, lattice.in_hierarchies(outcome.levels), strict=True)),
             loss=float(outcome.value * lattice.unit),
             suppressed=outcome.suppressed,
             withheld=outcome.withheld,

@@ -37,6 +37,7 @@ def generalize(
     closeness: ClosenessByColumn | None = None,
     suppress: float = 0.05,
     suppressed: Suppressed = "root",
+    levels: Mapping[Any, int | tuple[int, int]] | None = None,
     max_nodes: int = 1_000_000,
     missing: Missing = "error",
     keep: Names = (),
@@ -87,6 +88,9 @@ def generalize(
         Whether suppressed records are published with the most general label in every column, or not published.  If
         those with the same `by` would form a class of fewer than k records, or one that fails `diversity` or
         `closeness`, they are withheld in either case.
+    levels : dict, optional
+        By column: the level of its hierarchy to publish it on, 0 for the values themselves, or the least and the
+        largest one: ``{"age": 2, "job": (1, 3)}``.
     max_nodes : int
         The largest number of combinations of levels that are searched with proof, up to 10**7.  If there are more, only
         some paths are searched, and `Release.proven` is False.
