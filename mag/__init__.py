@@ -28,6 +28,7 @@ __all__ = [
     "RecordGrouping",
     "Release",
     "Suppression",
+    "UnitsWarning",
     "assess",
     "backends",
     "columns",
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
         InputTypeError,
         InputValueError,
         NotAnonymousError,
+        UnitsWarning,
     )
     from mag.api.backends import backends
     from mag.api.columns import columns
@@ -94,6 +96,7 @@ _HOMES = {
     "RecordGrouping": "mag.results",
     "Release": "mag.tables",
     "Suppression": "mag.tables",
+    "UnitsWarning": "mag._lib.errors",
     "assess": "mag.tables.assess",
     "backends": "mag.api.backends",
     "InputError": "mag._lib.errors",

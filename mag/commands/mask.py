@@ -9,7 +9,7 @@ from mag._lib.atomic import SECRET
 from mag._lib.errors import InputValueError
 from mag.api.table_options import MASK
 from mag.commands import _options as opt
-from mag.commands._codes import note_codes
+from mag.commands._codes import note_codes, note_units
 from mag.commands._output import bar
 from mag.commands._parse import (
     Demands,
@@ -174,6 +174,8 @@ def _mask_table(
     owners = [*roles.owners.values()]
     frame, meta = read_table(files.source, cells.computed, roles.untouched, weights, cells.categories, owners)
     note_codes(frame, [name for name in cells.computed if name in roles.columns], k, quiet)
+    if not owners:
+        note_units(files.source, roles.drop, roles.keep, quiet)
     if weights is not None:
         options = options | {"weights": read_weights(files.source, weights)}
     with bar(f"grouping {frame.height} records", quiet) as progress:

@@ -39,6 +39,7 @@ from mag.tables._special import SpecialCells, split_special
 from mag.tables._strata import SmallStrataError, Strata, form_strata, sizes_of
 from mag.tables.criteria.enforce import Constraint
 from mag.tables.plan import plan_of
+from mag.tables.repeats import warn_of_units
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,8 @@ def release_table(table: Any, options: Options) -> Release:
     request = check_request(frame.names, options, lambda name: scale_of(frame, name, options))
     columns = read(frame, request)
     warn_of_codes(columns.units, request.plan.ks)
+    if not (request.roles.unit or request.roles.household):
+        warn_of_units(frame, request.roles.drop, request.roles.keep)
     strata = stratify(frame, columns, request)
     orders = orders_of(frame, request.roles.sensitive, request.options.order)
     constraints = constrain(frame, strata.rows, request.demands, orders)
