@@ -23,8 +23,10 @@ __all__ = [
     "InputValueError",
     "Look",
     "NotAnonymousError",
+    "Plan",
     "RecordGrouping",
     "Release",
+    "Suppression",
     "backends",
     "columns",
     "compare",
@@ -37,7 +39,9 @@ __all__ = [
     "metrics",
     "microaggregate",
     "multivariate",
+    "plan",
     "privacy",
+    "suppress",
     "univariate",
     "verify",
 ]
@@ -62,10 +66,11 @@ if TYPE_CHECKING:
     from mag.estimators import Microaggregator as Microaggregator
     from mag.hierarchy import Hierarchy
     from mag.results import ColumnGroupings, Grouping, RecordGrouping
-    from mag.tables import Guarantee, Release, generalize, microaggregate
+    from mag.tables import Guarantee, Release, Suppression, generalize, microaggregate, suppress
     from mag.tables.compare import Comparison, compare
     from mag.tables.criteria import Closeness
     from mag.tables.look import Look, look
+    from mag.tables.plan import Plan, plan
 
 _HOMES = {
     "CacheWarning": "mag._lib.errors",
@@ -80,8 +85,10 @@ _HOMES = {
     "Guarantee": "mag.tables",
     "Hierarchy": "mag.hierarchy",
     "Look": "mag.tables.look",
+    "Plan": "mag.tables.plan",
     "RecordGrouping": "mag.results",
     "Release": "mag.tables",
+    "Suppression": "mag.tables",
     "backends": "mag.api.backends",
     "InputError": "mag._lib.errors",
     "NotAnonymousError": "mag._lib.errors",
@@ -99,7 +106,9 @@ _HOMES = {
     "metrics": "mag.metrics",
     "microaggregate": "mag.tables",
     "multivariate": "mag.api.multivariate",
+    "plan": "mag.tables.plan",
     "privacy": "mag.privacy",
+    "suppress": "mag.tables",
     "univariate": "mag.api.univariate",
     "verify": "mag.verify",
 }

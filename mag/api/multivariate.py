@@ -275,7 +275,7 @@ def _group(data: _Data, task: _GroupingTask, standard: Standard) -> _Found:
 
 
 def _least_loss(task: _GroupingTask, standard: Standard, facts: Any) -> float | None:
-    """What any grouping loses at least, if that was asked: as much as this one, where there is no choice."""
+    """The requested lower bound on the loss of any grouping; the loss of this one if the method had no choice."""
     if task.bound is None:
         return None
     least = facts.squares
@@ -298,7 +298,7 @@ def _stays(engine: DeviceBackend, X: Any, k: Any, name: str, options: MethodOpti
 
 
 def _bound(bound: Any, bound_time: Any, n: int) -> str | None:
-    """Which bound was asked for."""
+    """The name of the requested bound, or None."""
     name = None
     if isinstance(bound, str):
         name = one_of("bound", bound, BOUNDS)

@@ -18,7 +18,7 @@ MAX_GROUPS_PER_RECORD, KEPT_GROUPS_PER_RECORD = 40, 15
 MEMBERS_PER_CALL = 2**24  # members of groups that are looked at in one call
 BEST_SLOT, WAITS_SLOT, STEP_SLOT = 0, 1, 2  # where the ascent keeps its numbers
 
-# Payments; the best so far, and what is fair of them; the direction of the next step; see `BEST_SLOT`.
+# Payments; the best so far, and the largest fair ones below them; the direction of the next step; see `BEST_SLOT`.
 Ascent = namedtuple("Ascent", "y start fair direction numbers")
 
 

@@ -17,14 +17,17 @@ COMMANDS = (
     "info",
     "look",
     "mask",
+    "plan",
+    "rerun",
     "risk",
+    "suppress",
     "utility",
     "warmup",
 )
 
 
 def function_of(command: str) -> Callable[..., int | None]:
-    """What a command does: the function of its file that is called like it."""
+    """The function of a command: the one in its file that has its name."""
     return getattr(import_module(f"mag.commands.{command}"), command)
 
 

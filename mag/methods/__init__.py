@@ -112,7 +112,7 @@ class Method:
         parameters = inspect.signature(self.group).parameters.values()
         return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
 
-    @property
+    @cached_property
     def options(self) -> dict[str, Any]:
         """All options with their defaults, including those that map to resources."""
         own = {name: default for name, default in self._keywords.items() if name not in RESOURCE_NAMES}

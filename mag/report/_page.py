@@ -2,17 +2,19 @@
 
 import base64
 import hashlib
+from collections.abc import Callable
 from importlib.resources import files
 
 from mag import __version__
-from mag.report import _head, _sections
+from mag.report import _cards, _head, _sections
 from mag.report._facts import ReportFacts
 from mag.report._html import element, write_html
 
 SECTIONS = [
     _sections.groups,
     _sections.recoding,
-    _sections.columns,
+    _sections.sensitive,
+    _cards.columns,
     _sections.losses,
     _sections.categories,
     _sections.correlations,
@@ -23,8 +25,8 @@ SECTIONS = [
 ]
 
 
-def page(facts: ReportFacts) -> str:
-    """The page about a release, as a text of HTML."""
+def page(facts: ReportFacts, step: Callable[[float], object] | None = None) -> str:
+    """The page about a release, as a text of HTML; `step` is told the fraction of the sections that are done."""
     style = files("mag.report").joinpath("style.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -41,7 +43,11 @@ def page(facts: ReportFacts) -> str:
         element("link", rel="icon", href="data:,"),  # or else a browser asks the server for one
         element("style", style),
     )
-    sections = (section(facts) for section in SECTIONS)
+    sections = []
+    for done, section in enumerate(SECTIONS, 1):
+        sections.append(section(facts))
+        if step is not None:
+            step(done / len(SECTIONS))
     body = element(
         "body",
         _head.header(facts),

@@ -1,7 +1,7 @@
 """Out of core: a Parquet file masked into another; the steps around the masking, which `FileJob` shares.
 
-The output is locked and written as a draft.  What was masked waits in a folder beside it, and is put together with the
-other columns row group by row group; what was written is read back and counted, and only then gets its name.
+The output is locked and written as a draft.  Masked cells wait in a folder next to it, and are put together with the
+other columns row group by row group; the draft is read back and counted, and only then gets its name.
 """
 
 import abc
@@ -62,7 +62,7 @@ class FileRelease:
         return ParquetSource(self.path).dataset
 
     def manifest(self) -> dict[str, Any]:
-        """The manifest, which is also written beside the published file."""
+        """The manifest, which is also written next to the published file."""
         return self._manifest
 
 
@@ -80,7 +80,7 @@ def check_options(options: Options, engine: str, settings: Sequence[str] = ()) -
 
 @dataclass(frozen=True)
 class Masked:
-    """What is known once all cells are masked: `contents` are the hashes of the columns that were read."""
+    """Facts about the masked cells: `contents` are the hashes of the columns that were read."""
 
     contents: dict[str, str]
     n_groups: int | dict[Hashable, int]
@@ -90,7 +90,7 @@ class Masked:
 
 
 class FileJob(abc.ABC, Generic[Parts]):
-    """One file, and what is done to it."""
+    """One file and the steps that mask it."""
 
     engine: ClassVar[str]
     scope: ClassVar[str]

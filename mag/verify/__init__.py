@@ -22,10 +22,10 @@ from mag._lib.foreign import refused_as
 from mag._lib.rowhash import classes, neighbors
 from mag.frames import Frame, frame_of
 from mag.hierarchy import Hierarchy
-from mag.verify import _contained, _sensitive
+from mag.verify import _contained, _sensitive, _wildcard
 from mag.verify._cells import READERS, as_list
 
-__all__ = ["closeness", "distinct", "entropy", "recount", "recursive"]
+__all__ = ["closeness", "distinct", "entropy", "recount", "recount_wildcard", "recursive"]
 
 
 def recount(table: Any, columns: Sequence[Hashable], unit: Hashable | None = None) -> int:
@@ -59,6 +59,45 @@ def recount(table: Any, columns: Sequence[Hashable], unit: Hashable | None = Non
         return recounts(table, [], columns)[0]
     units, _ = count_units(table, columns, cells_of_unit(frame_of(table), unit))
     return min(units, default=0)
+
+
+def recount_wildcard(table: Any, columns: Sequence[Hashable]) -> int:
+    """The least number of records that equal a record, itself included, where a missing cell equals every value.
+
+    This reading is weaker than that of `recount`, where missing cells equal missing cells only: a single record without
+    any cell equals all others.
+
+    Parameters
+    ----------
+    table : frame of pandas, polars or pyarrow, or dictionary of arrays
+    columns : sequence of column names
+
+    Returns
+    -------
+    int
+        0 for a table without records.
+
+    Examples
+    --------
+    >>> import mag.verify
+    >>> people = {"age": [31, 31, 52, None], "sex": ["f", "f", "m", "m"]}
+    >>> mag.verify.recount(people, ["age", "sex"]), mag.verify.recount_wildcard(people, ["age", "sex"])
+    (1, 2)
+    """
+    frame = frame_of(table)
+    _require_names(frame, columns, "columns")
+    cells = []
+    for name in columns:
+        with _readable(name):
+            cells.append(as_list(_column(frame, name)))
+    return _wildcard.least_equal(_wildcard.number_values(cells))
+
+
+def class_sizes(table: Any, columns: Sequence[Hashable]) -> np.ndarray:
+    """For every record the size of its class, compared as `recount` does."""
+    frame = frame_of(table)
+    numbers = classes([token for name in columns for token in _tokens(frame, name)])
+    return np.bincount(numbers)[numbers]
 
 
 def recounts(
@@ -159,13 +198,13 @@ def smallest(tokens: list[np.ndarray]) -> int:
 # ---- units: people, households or firms of several records
 
 
-def cells_of_unit(frame: Frame, unit: Hashable, rows: np.ndarray | None = None) -> list[Any]:
+def cells_of_unit(frame: Frame, unit: Hashable, rows: np.ndarray | None = None, option: str = "unit") -> list[Any]:
     """The unit of each record, or of the records at these places; raise where one is missing."""
-    _require_names(frame, [unit], "unit")
+    _require_names(frame, [unit], option)
     with _readable(unit):
         cells = as_list(_column(frame, unit) if rows is None else _contained.take(_column(frame, unit), rows))
     if missing := sum(_sensitive.value_of(cell) is _sensitive.Absent for cell in cells):
-        raise InputValueError(f"unit must not be missing; got {missing} missing in {unit!r}.")
+        raise InputValueError(f"{option} must not be missing; got {missing} missing in {unit!r}.")
     return cells
 
 
@@ -178,13 +217,13 @@ def count_units(table: Any, columns: Sequence[Hashable], cells: Sequence[Any]) -
     return list(map(len, counts)), [own.total() for own in counts]
 
 
-def require_units(table: Any, columns: Sequence[Hashable], cells: Sequence[Any], k: int) -> int:
+def require_units(table: Any, columns: Sequence[Hashable], cells: Sequence[Any], k: int, what: str = "units") -> int:
     """The smallest number of units of a class; raise `NotAnonymousError` if it is below k."""
     least = min(count_units(table, columns, cells)[0])
     if least < k:
         raise NotAnonymousError(
-            f"The published table would have a class of {least} units in {', '.join(map(str, columns))} where k={k} "
-            f"units are promised: nothing is published; {REPORT}"
+            f"The published table would have a class of {least} {what} in {', '.join(map(str, columns))} where k={k} "
+            f"{what} are promised: nothing is published; {REPORT}"
         )
     return least
 
