@@ -126,7 +126,7 @@ class Options:
         "The column that names the person, household or firm of each record.  k then counts these units instead of "
         "records: every class has records of at least k of them, and strata with fewer than k units are small.  The "
         "column is not published.",
-        (MICROAGGREGATE,),
+        (MICROAGGREGATE, PARQUET_JOINTLY, GENERALIZE),
         hint="Any",
         kind="column name, optional",
         recorded=IF_USED,
@@ -134,6 +134,7 @@ class Options:
             Flag(
                 "The column that names the person or household of each record: k counts them; not published.",
                 COLUMNS_PANEL,
+                (MASK, GENERALIZE),
             )
         ],
     )
@@ -141,7 +142,7 @@ class Options:
         None,
         "The column that names the household of each record.  Every class then has records of at least `k_household` "
         "households as well.  The column is not published.",
-        (MICROAGGREGATE,),
+        (MICROAGGREGATE, PARQUET_JOINTLY, GENERALIZE),
         hint="Any",
         kind="column name, optional",
         recorded=IF_USED,
@@ -149,6 +150,7 @@ class Options:
             Flag(
                 "The column that names the household of each record: every class has several; not published.",
                 COLUMNS_PANEL,
+                (MASK, GENERALIZE),
             )
         ],
     )
@@ -173,7 +175,7 @@ class Options:
     k_household: int | None = option(
         None,
         "The smallest number of households of a class; `k` by default.",
-        (MICROAGGREGATE,),
+        (MICROAGGREGATE, PARQUET_JOINTLY, GENERALIZE),
         hint="int | None",
         kind="int, optional",
         recorded=IF_USED,
@@ -181,6 +183,7 @@ class Options:
             Flag(
                 "Smallest number of households of a class (default: k).",
                 GROUPING_PANEL,
+                (MASK, GENERALIZE),
                 type=int | None,
                 metavar="K",
             )

@@ -41,6 +41,7 @@ from mag.tables._special import SpecialCells, split_special
 from mag.tables._strata import SmallStrataError, Strata, form_strata, sizes_of
 from mag.tables.criteria.enforce import Constraint
 from mag.tables.plan import plan_of
+from mag.tables.repeats import warn_of_units
 
 CALLER = 5  # frames up from the warning: make_release, release_table, microaggregate, its caller
 
@@ -109,6 +110,8 @@ def release_table(table: Any, options: Options) -> Release:
     request = check_request(frame.names, options, lambda name: scale_of(frame, name, options))
     columns = read(frame, request)
     warn_of_codes(columns.units, request.plan.ks)
+    if not (request.roles.unit or request.roles.household):
+        warn_of_units(frame, request.roles.drop, request.roles.keep)
     strata = stratify(frame, columns, request)
     orders = orders_of(frame, request.roles.sensitive, request.options.order)
     constraints = constrain(frame, strata.rows, request.demands, orders)
@@ -156,7 +159,7 @@ def read(frame: Frame, request: Request) -> TableColumns:
     special = {}
     for name, values in (request.options.special or {}).items():
         units[name], special[name] = split_special(name, units[name], list(values))
-    return TableColumns(units, decimals, _weights(frame, request.options.weights), owners, special, added)
+    return TableColumns(units, decimals, read_weights(frame, request.options.weights), owners, special, added)
 
 
 def scale_of(frame: Frame, name: Hashable, options: Options) -> str:
@@ -214,11 +217,11 @@ def read_categories(
     return categories_of(frame.column(name), name, tree, order, **remedy)
 
 
-def _units(frame: Frame, name: Hashable) -> Units:
+def _units(frame: Frame, name: Hashable, role: str = "columns") -> Units:
     try:
         units = frame.column(name).units()
     except RefusedColumnError as refused:
-        raise InputTypeError(f"columns must hold numbers, dates or times; {name!r} holds {refused}.") from None
+        raise InputTypeError(f"{role} must hold numbers, dates or times; {name!r} holds {refused}.") from None
     except InputValueError as error:
         raise InputValueError(f"column {name!r} has {error}") from None
     if not units.is_integer and not np.isfinite(units.values).all():
@@ -227,11 +230,12 @@ def _units(frame: Frame, name: Hashable) -> Units:
     return units
 
 
-def _weights(frame: Frame, weights: Any) -> np.ndarray | None:
+def read_weights(frame: Frame, weights: Any) -> np.ndarray | None:
+    """The weight of every record, from a column or an array; None without any."""
     if weights is None:
         return None
     if is_name(weights, frame.names):
-        units = _units(frame, weights)
+        units = _units(frame, weights, "weights")
         if units.missing is not None:
             raise InputValueError(
                 f"weights must not be missing; got {int(units.missing.sum())} missing in {weights!r}."

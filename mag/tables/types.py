@@ -69,6 +69,9 @@ class RecodingOptions(TypedDict, total=False):
     """Keywords of `generalize`, for its overloads."""
 
     by: Names | None
+    unit: Any
+    household: Any
+    k_household: int | None
     hierarchies: Mapping[Any, Any] | None
     order: Mapping[Any, Sequence[Any]] | None
     importance: Mapping[Any, float] | None

@@ -229,7 +229,11 @@ def count_units(table: Any, columns: Sequence[Hashable], cells: Sequence[Any]) -
 
 def require_units(table: Any, columns: Sequence[Hashable], cells: Sequence[Any], k: int, what: str = "units") -> int:
     """The smallest number of units of a class; raise `NotAnonymousError` if it is below k."""
-    least = min(count_units(table, columns, cells)[0])
+    return require_enough(min(count_units(table, columns, cells)[0]), k, columns, what)
+
+
+def require_enough(least: int, k: int, columns: Sequence[Hashable], what: str = "units") -> int:
+    """The same number of units; raise `NotAnonymousError` if it is below k."""
     if least < k:
         raise NotAnonymousError(
             f"The published table would have a class of {least} {what} in {', '.join(map(str, columns))} where k={k} "

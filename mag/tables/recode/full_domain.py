@@ -18,6 +18,7 @@ from mag.frames.categories import CategoryCodes, is_category, publish_text
 from mag.hierarchy import Hierarchy, text_of
 from mag.tables._grouping import TableGroups
 from mag.tables._manifest import Provenance
+from mag.tables._owners import read_owners
 from mag.tables._pipeline import (
     Clock,
     TableColumns,
@@ -78,7 +79,8 @@ def release_recoded(table: Any, options: Options) -> Release:
     orders = orders_of(frame, request.roles.sensitive, request.options.order)
     constraints = constrain(frame, rows, request.demands, orders)
     clock.lap("read")
-    lattice, recoding, recoded = _search(columns, stratum, constraints, request, limits)
+    everyone = columns.owners.constrain(request.plan)
+    lattice, recoding, recoded = _search(columns, stratum, [*constraints, *everyone], request, limits)
     stays = ~recoded.withheld
     strata = Strata(frame.n, rows[stays], stratum[stays], [None] * len(request.roles.by))
     columns = columns.select(np.flatnonzero(stays))
@@ -126,14 +128,24 @@ def _read(frame: Frame, request: Request) -> tuple[TableColumns, np.ndarray]:
             f"columns have missing values: {listed}; pass missing='group' to make missing a value of its own, or "
             "missing='drop' to withhold these records."
         )
-    columns = TableColumns(units, {}, None)
+    columns = TableColumns(units, {}, None, read_owners(frame, request.roles.unit, request.roles.household))
     if missing and request.options.missing == "drop":
         rows = np.flatnonzero(~np.logical_or.reduce(list(missing.values())))
         if rows.size == 0:
             raise InputValueError("table must hold at least one record that can be published; got none.")
         checks.integer("k", request.options.k, 1, rows.size, "n")
         columns = columns.select(rows)
+    _check_owners(columns, rows.size, request)
     return columns, rows
+
+
+def _check_owners(columns: TableColumns, n: int, request: Request) -> None:
+    """The sizes of classes that count units and households."""
+    units, homes = columns.owners.count(np.zeros(n, np.int64))
+    if columns.owners.units is not None:
+        checks.integer("k", request.options.k, 1, int(units[0]), "the number of units")
+    if columns.owners.homes is not None:
+        checks.integer("k_household", request.plan.k_household, 1, int(homes[0]), "the number of households")
 
 
 def _read_column(frame: Frame, name: Hashable, request: Request) -> CategoryCodes:
@@ -186,7 +198,7 @@ def _search(
         raise InputValueError(reason)
     recoding = search(lattice, rules, limits.max_nodes)
     if not recoding.best:
-        raise InputValueError(reason or _describe_failure(lattice, rules, limits))
+        raise InputValueError(reason or _describe_failure(lattice, rules, limits, bool(columns.owners)))
     levels = recoding.best[0].levels
     return lattice, recoding, Recoded(lattice.in_hierarchies(levels), *lattice.records(levels, rules))
 
@@ -206,7 +218,7 @@ def _bounds_of(name: Hashable, levels: Any, n_levels: int) -> tuple[int, int]:
     return int(bounds[0]), int(bounds[1])
 
 
-def _describe_failure(lattice: Lattice, rules: Rules, limits: Limits) -> str:
+def _describe_failure(lattice: Lattice, rules: Rules, limits: Limits, owned: bool) -> str:
     """Why no node is allowed."""
     counts = lattice.classes(lattice.top).counts
     small = int(counts[counts < rules.k].sum())
@@ -216,9 +228,10 @@ def _describe_failure(lattice: Lattice, rules: Rules, limits: Limits) -> str:
             f"{allowed}, but even on the highest levels {small} records are in strata of fewer than k={rules.k}; pass "
             "a larger suppress, a smaller k, or fewer columns of by."
         )
+    what = "units and households of every class" if owned else "diversity= and closeness="
     return (
-        f"{allowed}, which is too few for diversity= and closeness= on any levels; pass a larger suppress, weaker "
-        "criteria, or fewer columns of by."
+        f"{allowed}, which is too few for {what} on any levels; pass a larger suppress, weaker criteria, or fewer "
+        "columns of by."
     )
 
 
