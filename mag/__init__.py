@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 __all__ = [
+    "Assessment",
     "CacheWarning",
     "Closeness",
     "CodesWarning",
@@ -27,6 +28,8 @@ __all__ = [
     "RecordGrouping",
     "Release",
     "Suppression",
+    "UnitsWarning",
+    "assess",
     "backends",
     "columns",
     "compare",
@@ -41,6 +44,7 @@ __all__ = [
     "multivariate",
     "plan",
     "privacy",
+    "protect",
     "suppress",
     "univariate",
     "verify",
@@ -56,6 +60,7 @@ if TYPE_CHECKING:
         InputTypeError,
         InputValueError,
         NotAnonymousError,
+        UnitsWarning,
     )
     from mag.api.backends import backends
     from mag.api.columns import columns
@@ -67,12 +72,14 @@ if TYPE_CHECKING:
     from mag.hierarchy import Hierarchy
     from mag.results import ColumnGroupings, Grouping, RecordGrouping
     from mag.tables import Guarantee, Release, Suppression, generalize, microaggregate, suppress
+    from mag.tables.assess import Assessment, assess
     from mag.tables.compare import Comparison, compare
     from mag.tables.criteria import Closeness
     from mag.tables.look import Look, look
     from mag.tables.plan import Plan, plan
 
 _HOMES = {
+    "Assessment": "mag.tables.assess",
     "CacheWarning": "mag._lib.errors",
     "Closeness": "mag.tables.criteria",
     "CodesWarning": "mag._lib.errors",
@@ -89,6 +96,8 @@ _HOMES = {
     "RecordGrouping": "mag.results",
     "Release": "mag.tables",
     "Suppression": "mag.tables",
+    "UnitsWarning": "mag._lib.errors",
+    "assess": "mag.tables.assess",
     "backends": "mag.api.backends",
     "InputError": "mag._lib.errors",
     "NotAnonymousError": "mag._lib.errors",
@@ -108,6 +117,7 @@ _HOMES = {
     "multivariate": "mag.api.multivariate",
     "plan": "mag.tables.plan",
     "privacy": "mag.privacy",
+    "protect": "mag.protect",
     "suppress": "mag.tables",
     "univariate": "mag.api.univariate",
     "verify": "mag.verify",
