@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 __all__ = [
     "CacheWarning",
+    "Check",
     "Closeness",
     "CodesWarning",
     "ColumnGroupings",
@@ -28,6 +29,7 @@ __all__ = [
     "Release",
     "Suppression",
     "backends",
+    "check",
     "columns",
     "compare",
     "distributed",
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     from mag.hierarchy import Hierarchy
     from mag.results import ColumnGroupings, Grouping, RecordGrouping
     from mag.tables import Guarantee, Release, Suppression, generalize, microaggregate, suppress
+    from mag.tables.check import Check, check
     from mag.tables.compare import Comparison, compare
     from mag.tables.criteria import Closeness
     from mag.tables.look import Look, look
@@ -74,6 +77,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "CacheWarning": "mag._lib.errors",
+    "Check": "mag.tables.check",
     "Closeness": "mag.tables.criteria",
     "CodesWarning": "mag._lib.errors",
     "ColumnGroupings": "mag.results",
@@ -95,6 +99,7 @@ _HOMES = {
     "InputRuntimeError": "mag._lib.errors",
     "InputTypeError": "mag._lib.errors",
     "InputValueError": "mag._lib.errors",
+    "check": "mag.tables.check",
     "columns": "mag.api.columns",
     "compare": "mag.tables.compare",
     "distributed": "mag.distributed",
