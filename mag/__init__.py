@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 __all__ = [
+    "Assessment",
     "CacheWarning",
     "Check",
     "Closeness",
@@ -29,6 +30,7 @@ __all__ = [
     "Release",
     "Suppression",
     "UnitsWarning",
+    "assess",
     "backends",
     "check",
     "columns",
@@ -72,6 +74,7 @@ if TYPE_CHECKING:
     from mag.hierarchy import Hierarchy
     from mag.results import ColumnGroupings, Grouping, RecordGrouping
     from mag.tables import Guarantee, Release, Suppression, generalize, microaggregate, suppress
+    from mag.tables.assess import Assessment, assess
     from mag.tables.check import Check, check
     from mag.tables.compare import Comparison, compare
     from mag.tables.criteria import Closeness
@@ -79,6 +82,7 @@ if TYPE_CHECKING:
     from mag.tables.plan import Plan, plan
 
 _HOMES = {
+    "Assessment": "mag.tables.assess",
     "CacheWarning": "mag._lib.errors",
     "Check": "mag.tables.check",
     "Closeness": "mag.tables.criteria",
@@ -97,6 +101,7 @@ _HOMES = {
     "Release": "mag.tables",
     "Suppression": "mag.tables",
     "UnitsWarning": "mag._lib.errors",
+    "assess": "mag.tables.assess",
     "backends": "mag.api.backends",
     "InputError": "mag._lib.errors",
     "NotAnonymousError": "mag._lib.errors",
