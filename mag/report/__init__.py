@@ -5,11 +5,11 @@ import pathlib
 
 from mag._lib.atomic import writing
 from mag.report._facts import Category, ReportFacts
-from mag.report._page import page
+from mag.report._page import page, page_of_entries
 from mag.report._plot import draw_columns
 from mag.report._recoding import Level, RecodingFacts
 
-__all__ = ["Category", "Level", "RecodingFacts", "ReportFacts", "draw_columns", "page", "write"]
+__all__ = ["Category", "Level", "RecodingFacts", "ReportFacts", "draw_columns", "page", "page_of_entries", "write"]
 
 
 def write(path: str | os.PathLike[str], facts: ReportFacts, overwrite: bool = False) -> pathlib.Path:

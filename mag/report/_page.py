@@ -2,12 +2,13 @@
 
 import base64
 import hashlib
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 
 from mag import __version__
 from mag.report import _head, _sections
 from mag.report._facts import ReportFacts
-from mag.report._html import element, write_html
+from mag.report._html import Element, element, table, write_html
 
 SECTIONS = [
     _sections.groups,
@@ -25,6 +26,19 @@ SECTIONS = [
 
 def page(facts: ReportFacts) -> str:
     """The page about a release, as a text of HTML."""
+    sections = (section(facts) for section in SECTIONS)
+    return _document(facts.title, facts.guarantee, _head.header(facts), sections)
+
+
+def page_of_entries(title: str, guarantee: str, entries: Mapping[str, str]) -> str:
+    """A page of a guarantee and the entries of a manifest, as a text of HTML."""
+    header = element("header", element("h1", title), element("p", guarantee))
+    rows = [([key.replace("_", " ")], [text]) for key, text in entries.items()]
+    listed = table("From the manifest of the release", ("What", "Value"), rows)
+    return _document(title, guarantee, header, [element("section", element("h2", "How it was made"), listed)])
+
+
+def _document(title: str, description: str, header: Element, sections: Iterable[Element | None]) -> str:
     style = files("mag.report").joinpath("style.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -33,18 +47,17 @@ def page(facts: ReportFacts) -> str:
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=policy),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="description", content=facts.guarantee),
+        element("meta", name="description", content=description),
         element("meta", name="generator", content=f"mag {__version__}"),
         element("meta", name="referrer", content="no-referrer"),
         element("meta", name="robots", content="noindex"),
-        element("title", facts.title),
+        element("title", title),
         element("link", rel="icon", href="data:,"),  # or else a browser asks the server for one
         element("style", style),
     )
-    sections = (section(facts) for section in SECTIONS)
     body = element(
         "body",
-        _head.header(facts),
+        header,
         element("main", *(section for section in sections if section is not None)),
         element(
             "footer",
