@@ -23,6 +23,7 @@ __all__ = [
     "InputValueError",
     "Look",
     "NotAnonymousError",
+    "Plan",
     "RecordGrouping",
     "Release",
     "backends",
@@ -37,6 +38,7 @@ __all__ = [
     "metrics",
     "microaggregate",
     "multivariate",
+    "plan",
     "privacy",
     "univariate",
     "verify",
@@ -66,6 +68,7 @@ if TYPE_CHECKING:
     from mag.tables.compare import Comparison, compare
     from mag.tables.criteria import Closeness
     from mag.tables.look import Look, look
+    from mag.tables.plan import Plan, plan
 
 _HOMES = {
     "CacheWarning": "mag._lib.errors",
@@ -80,6 +83,7 @@ _HOMES = {
     "Guarantee": "mag.tables",
     "Hierarchy": "mag.hierarchy",
     "Look": "mag.tables.look",
+    "Plan": "mag.tables.plan",
     "RecordGrouping": "mag.results",
     "Release": "mag.tables",
     "backends": "mag.api.backends",
@@ -99,6 +103,7 @@ _HOMES = {
     "metrics": "mag.metrics",
     "microaggregate": "mag.tables",
     "multivariate": "mag.api.multivariate",
+    "plan": "mag.tables.plan",
     "privacy": "mag.privacy",
     "univariate": "mag.api.univariate",
     "verify": "mag.verify",

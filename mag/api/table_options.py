@@ -50,7 +50,8 @@ class Option:
     """The properties of an option besides its name and default.
 
     `hint` is its type for type checkers, `kind` the type in docstrings, `text` its paragraph there; with `choices`,
-    hint and kind follow from them.  `defaults`, `hints`, `kinds` and `texts` hold values that differ for a function.
+    hint and kind follow from them; `by_column` if a dictionary may set it for some columns.  `defaults`, `hints`,
+    `kinds` and `texts` hold values that differ for a function.
     """
 
     text: str
@@ -59,6 +60,7 @@ class Option:
     hint: str = ""
     kind: str = ""
     recorded: str = ALWAYS
+    by_column: bool = False
     flags: Sequence[Flag] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict)
     hints: Mapping[str, str] = field(default_factory=dict)
@@ -133,6 +135,72 @@ class Options:
             )
         ],
     )
+    household: Any = option(
+        None,
+        "The column that names the household of each record.  Every class then has records of at least `k_household` "
+        "households as well.  The column is not published.",
+        (MICROAGGREGATE,),
+        hint="Any",
+        kind="column name, optional",
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "The column that names the household of each record: every class has several; not published.",
+                COLUMNS_PANEL,
+            )
+        ],
+    )
+    household_columns: Any = option(
+        (),
+        "Those of `columns` that have one value in every household, such as its income: grouped one row a household, "
+        "published with one value a household.  The others are grouped by records within these groups.",
+        (MICROAGGREGATE,),
+        hint="Names",
+        kind=ONE_OR_MORE,
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "One of -c that has one value in every household, which it keeps. Repeatable.",
+                COLUMNS_PANEL,
+                type=list[str] | None,
+                names=("--household-column",),
+                metavar="NAME",
+            )
+        ],
+    )
+    k_household: int | None = option(
+        None,
+        "The smallest number of households of a class; `k` by default.",
+        (MICROAGGREGATE,),
+        hint="int | None",
+        kind="int, optional",
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "Smallest number of households of a class (default: k).",
+                GROUPING_PANEL,
+                type=int | None,
+                metavar="K",
+            )
+        ],
+    )
+    sets: Any = option(
+        None,
+        "Several sets of `columns`, each a list of names, or a pair of such a list and its own k: records are alike in "
+        "the columns of each set, but not in all columns.  Sets may share columns.",
+        (MICROAGGREGATE,),
+        hint="Sequence[Any] | None",
+        kind="sequence, optional",
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "A set of columns that has classes of its own, e.g. age+sex, or age+sex=5 with its own k. Repeatable.",
+                GROUPING_PANEL,
+                names=("--set",),
+                metavar="NAME+NAME[=K]",
+            )
+        ],
+    )
     method: str = option(
         "auto",
         "How to group several columns jointly, see `mag.multivariate`; further keywords are options of the method.",
@@ -186,6 +254,7 @@ class Options:
         kinds={ESTIMATOR: "optional"},
         texts={ESTIMATOR: FOR_FRAMES},
         hints={ESTIMATOR: "Any"},
+        by_column=True,
         flags=[
             Flag(
                 "Representative of a group: max, mean (default), median, mid_range, min or range; for categories "
@@ -213,6 +282,7 @@ class Options:
         },
         hints={ESTIMATOR: "Any"},
         recorded=IF_USED,
+        by_column=True,
         flags=[
             Flag(
                 "A column of categories and its hierarchy, a CSV file in the format of ARX. Repeatable.",
@@ -244,6 +314,7 @@ class Options:
         },
         hints={ESTIMATOR: "Any"},
         recorded=IF_USED,
+        by_column=True,
         flags=[
             Flag(
                 "A column of categories and all of them in order, e.g. degree=low,mid,high; one with a comma in "
@@ -270,6 +341,7 @@ class Options:
         texts={GENERALIZE: "By column: how much its loss counts, 1 by default.", ESTIMATOR: FOR_FRAMES},
         hints={ESTIMATOR: "Any"},
         recorded=IF_USED,
+        by_column=True,
         flags=[
             Flag(
                 "How much the distances of a column count (default: 1). Repeatable.",
@@ -318,6 +390,7 @@ class Options:
         },
         hints={ESTIMATOR: "Any"},
         recorded=NEVER,  # the guarantee holds it
+        by_column=True,
         flags=[
             Flag(
                 "A sensitive column, and how many values every class must hold, e.g. disease=3; or "
@@ -343,6 +416,7 @@ class Options:
         },
         hints={ESTIMATOR: "Any"},
         recorded=NEVER,
+        by_column=True,
         flags=[
             Flag(
                 "A sensitive column, and how far its distribution in a class may be from the table's, e.g. income=0.2; "
@@ -506,6 +580,7 @@ class Options:
         TABLES,
         hint="int | dict[Any, int] | None",
         kind="int or dict, optional",
+        by_column=True,
         flags=[
             Flag(
                 "Number of decimals, or NAME=DECIMALS. Repeatable.",

@@ -17,6 +17,8 @@ COMMANDS = (
     "info",
     "look",
     "mask",
+    "plan",
+    "rerun",
     "risk",
     "utility",
     "warmup",

@@ -16,6 +16,7 @@ from mag.api.table_options import OPTIONS
 from mag.commands._options import open_files
 from mag.commands._output import dump, say
 from mag.commands._parse import Demands
+from mag.commands._plan import text_of
 from mag.commands._table import write_withheld
 from mag.files import File, Layout, Meta, columns_of, smallest
 
@@ -39,7 +40,7 @@ class FileRoles(NamedTuple):
     keep: list[str]
     drop: list[str]
     demands: Demands
-    unit: str | None = None
+    owners: dict[str, str]  # the columns of --unit and --household, which are not published
 
     @classmethod
     def assigned(
@@ -53,6 +54,7 @@ class FileRoles(NamedTuple):
         demands: Demands,
         rest: str = "error",
         unit: str | None = None,
+        household: str | None = None,
     ) -> "FileRoles":
         """Assign the roles; reject columns without a role or with two; --keep may name a column with a criterion.
 
@@ -62,16 +64,16 @@ class FileRoles(NamedTuple):
 
         demanded = [name for name in demands.columns if name not in (sensitive or [])]
         kept = [name for name in keep or [] if name not in demanded]
-        dropped = [name for name in drop or [] if name != unit]  # which is not published, whether listed or not
+        owners = {option: name for option, name in (("unit", unit), ("household", household)) if name is not None}
+        dropped = [name for name in drop or [] if name not in owners.values()]  # whether listed or not
         roles = {"-c": columns, "--by": by or [], "--keep": kept, "--drop": dropped}
-        if unit is not None:
-            roles["--unit"] = [unit]
+        roles |= {f"--{option}": [name] for option, name in owners.items()}
         if demands.columns:
             roles["--sensitive"] = demands.columns
         file.check_names([name for names in roles.values() for name in names])
         other = None if one_of("--rest", rest, OPTIONS["rest"].choices) == "error" else f"--{rest}"
         every: dict[str, Any] = assign_roles(roles, file.names(), repr(file.path.name), ROLE_SENTENCES, other)
-        return cls(columns, by or [], every["--keep"], every["--drop"], demands, unit)
+        return cls(columns, by or [], every["--keep"], every["--drop"], demands, owners)
 
     @property
     def untouched(self) -> list[str]:
@@ -88,7 +90,7 @@ class FileRoles(NamedTuple):
             "diversity": self.demands.diversity or None,
             "closeness": self.demands.closeness or None,
             "order": self.demands.order or None,
-        } | ({} if self.unit is None else {"unit": self.unit})
+        } | self.owners
 
 
 class Files(NamedTuple):
@@ -205,18 +207,21 @@ def write_release(
             raise InputValueError(f"{files.source.path.name!r} has changed while it was read; nothing was written.")
         summary = Summary.of(release)
         target, manifest = files.target, summary.manifest
+        if text := text_of(files.source.layout, manifest["table"]["columns"]):
+            manifest["text"] = text
         if files.dry_run or target is None:
             return summary
         with files.drafts(reserved) as drafts:
-            units = None if roles.unit is None else release.units()
+            cells_of = {"unit": release.units, "household": release.households}
+            owners = {option: cells_of[option]() for option in roles.owners}
             stored = _write(target, roles, cells, release, meta, drafts)
             del release  # the count needs memory, too
             hashed = aside.submit(digest, drafts["out"])
             manifest["verified"] = verify_file(target, drafts["out"], summary.guarantee, stored)
             if roles.demands.diversity or roles.demands.closeness:
                 manifest["verified"]["sensitive"] = verify_sensitive(target, drafts["out"], roles)
-            if units is not None:
-                manifest["verified"]["units"] = verify_units(target, drafts["out"], summary.guarantee, units)
+            if owners:
+                manifest["verified"] |= verify_owners(target, drafts["out"], summary.guarantee, owners)
             size = drafts["out"].stat().st_size
             manifest["files"] = {"output": {"name": target.path.name, "bytes": size, "sha256": hashed.result()}}
             if salt is not None and proof is not None:
@@ -243,7 +248,8 @@ def verify_file(file: File, draft: pathlib.Path, guarantee: "Guarantee", stored:
 
     by, columns = [str(name) for name in guarantee.by], [str(name) for name in guarantee.columns]
     alone = [[*by, name] for name in columns] if guarantee.scope == "per-column" else []
-    jointly, *singly = file.counts([*by, *columns], *alone, draft=draft, written=stored)
+    sets = [[*by, *map(str, own.columns)] for own in guarantee.sets]
+    jointly, *singly = file.counts([*by, *columns], *alone, *sets, draft=draft, written=stored)
     n = sum(size * count for size, count in jointly.items())
     if n != guarantee.n_records:
         raise NotAnonymousError(
@@ -252,10 +258,14 @@ def verify_file(file: File, draft: pathlib.Path, guarantee: "Guarantee", stored:
     least = guarantee.k if isinstance(guarantee.k, dict) else dict.fromkeys(columns, guarantee.k)
     for name, sizes, cells in zip(columns, singly, alone, strict=False):
         require(smallest(sizes), least[name], cells, n)
-    if not alone:
+    for own, sizes, cells in zip(guarantee.sets, singly, sets, strict=False):
+        require(smallest(sizes), own.k, cells, n)
+    if guarantee.scope == "joint":
         require(smallest(jointly), min(least.values()), [*by, *columns], n)
     how = "text of its cells" if file.format.text else "stored values"
     counts = {"counted": f"on the file read back, by the {how}", "records": n, "smallest": smallest(jointly)}
+    if sets:
+        counts["smallest_by_set"] = [smallest(sizes) for sizes in singly]
     if alone:
         counts["smallest_by_column"] = {name: smallest(sizes) for name, sizes in zip(columns, singly, strict=True)}
     return counts
@@ -272,18 +282,23 @@ def verify_sensitive(file: File, draft: pathlib.Path, roles: FileRoles) -> list[
     return [{"column": promise.name, **promise.require().facts()} for promise in counted]
 
 
-def verify_units(file: File, draft: pathlib.Path, guarantee: "Guarantee", units: list[Any]) -> dict[str, Any]:
-    """Units of classes of the file read back; it does not hold them, but its records are in their order."""
+def verify_owners(
+    file: File, draft: pathlib.Path, guarantee: "Guarantee", owners: dict[str, list[Any]]
+) -> dict[str, Any]:
+    """Units and households of classes of the file read back; it does not hold them, but its records are in order."""
     from mag.verify import require_units
 
-    classes = [str(name) for name in (*guarantee.by, *guarantee.columns)]
-    frame, _ = file.read([], classes, draft=draft)
-    assert isinstance(guarantee.k, int)
-    smallest_units = require_units(frame, classes, units, guarantee.k)
-    return {
-        "counted": "on the file read back, with the units of IN in the order of its records",
-        "smallest": smallest_units,
-    }
+    by, columns = [str(name) for name in guarantee.by], [str(name) for name in guarantee.columns]
+    frame, _ = file.read([], [*by, *columns], draft=draft)
+    facts = {}
+    for option, cells in owners.items():
+        sets = [([*by, *map(str, own.columns)], own.k) for own in guarantee.sets]
+        k: Any = guarantee.k if option == "unit" else guarantee.k_household
+        sets = sets or [([*by, *columns], k)]
+        least = min(require_units(frame, names, cells, k, f"{option}s") for names, k in sets)
+        how = f"on the file read back, with the {option}s of IN in the order of its records"
+        facts[f"{option}s"] = {"counted": how, "smallest": least}
+    return facts
 
 
 def _stamp(path: pathlib.Path) -> tuple[int, int, int]:

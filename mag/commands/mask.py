@@ -11,7 +11,8 @@ from mag.api.table_options import MASK
 from mag.commands import _options as opt
 from mag.commands._codes import note_codes
 from mag.commands._output import bar
-from mag.commands._parse import Demands, parse_categories, parse_integers, parse_method_options
+from mag.commands._parse import Demands, parse_categories, parse_integers, parse_method_options, parse_sets
+from mag.commands._plan import apply_plan
 from mag.commands._publish import Cells, FileRoles, Files, Summary, write_release
 from mag.commands._table import read_table, read_weights
 from mag.files import FORMATS, Layout, Meta
@@ -37,6 +38,17 @@ def mask(
         ),
     ],
     out: opt.Out = None,
+    plan: Annotated[
+        pathlib.Path | None,
+        typer.Option(
+            "--plan",
+            help="A plan in TOML, as mag plan writes it: roles and options, where the command line sets none.",
+            metavar="FILE",
+            is_eager=True,
+            callback=apply_plan,
+            rich_help_panel=opt.COLUMNS_PANEL,
+        ),
+    ] = None,
     by: opt.By = None,
     keep: opt.Keep = None,
     sensitive: opt.Sensitive = None,
@@ -44,6 +56,8 @@ def mask(
     closeness: opt.Closeness = None,
     drop: opt.Drop = None,
     unit: opt.Unit = None,
+    household: opt.Household = None,
+    sets: opt.Sets = None,
     rest: opt.Rest = "error",
     option: opt.MethodOption = None,
     aggregate: opt.Aggregate = None,
@@ -74,9 +88,9 @@ def mask(
 ) -> None:
     """Mask a file so that every record equals at least k-1 others, and verify that on the written file.
 
-    Every column of IN needs a role: -c, --by, --keep, --sensitive, --unit or --drop, or one for all others by --rest;
-    columns of --diversity and --closeness are sensitive.  A manifest next to OUT records options, versions, the hash
-    of OUT and the counts of its classes.
+    Every column of IN needs a role: -c, --by, --keep, --sensitive, --unit, --household or --drop, one for all others by
+    --rest, or that of a --plan; columns of --diversity and --closeness are sensitive.  A manifest next to OUT records
+    options, versions, the hash of OUT and the counts of its classes.
 
     Examples:
     mag mask people.csv -o out.csv -k 5 -c age -c income --by region --keep answer --drop name
@@ -85,16 +99,20 @@ def mask(
     mag mask people.csv -o out.csv -k 5 -c age --diversity disease=3 --closeness income=0.2 --drop name
     mag mask wide.parquet -o out.parquet -k 10 -c x1 -c x2 --scope per-column --report report.html
     mag mask visits.csv -o out.csv -k 5 -c age -c cost --unit patient --rest drop
+    mag mask survey.csv -o out.csv -k 5 -c age -c rent --household hid --household-column rent --k-household 3
+    mag mask people.csv -o out.csv -k 5 -c age -c income -c job --set age+income --set income+job=3 --rest drop
+    mag mask people.csv -o out.csv --plan plan.toml
     mag mask long.parquet -o out.parquet -k 5 -c age -c income --drop name --memory 2GB
     """
     others, sources = {"report": report, "withheld": withheld}, opt.read_files(mask, locals())
     files = Files.checked(source, sources, out, text_layout, others, prove_input, overwrite, dry_run)
     demands = Demands.parsed(files.source, diversity, closeness, order, sensitive or [], column)
-    roles = FileRoles.assigned(files.source, column, by, keep, drop, sensitive, demands, rest, unit)
+    roles = FileRoles.assigned(files.source, column, by, keep, drop, sensitive, demands, rest, unit, household)
     categories, by_column = parse_categories(column, aggregate, hierarchy, demands.order, importance, other)
     if weights is not None and weights not in [*roles.keep, *roles.drop]:
         raise InputValueError(f"--weights must name a column of --keep or --drop; got {weights!r}.")
     options: Options = roles.options() | table_options | by_column | parse_method_options(option or [])
+    options |= {"sets": parse_sets(sets, column) if sets else None}
     options |= {"round": parse_integers("--round", decimals) if decimals else None, "other": other}
     group_size = parse_integers("-k", k)
     if _is_streamed(files, options, memory, has_codes=text_layout.has_codes):
@@ -144,7 +162,8 @@ def _mask_table(
     """The whole table at once, in memory."""
     from mag.tables import microaggregate
 
-    frame, meta = read_table(files.source, cells.computed, roles.untouched, weights, cells.categories, roles.unit)
+    owners = [*roles.owners.values()]
+    frame, meta = read_table(files.source, cells.computed, roles.untouched, weights, cells.categories, owners)
     note_codes(frame, [name for name in cells.computed if name in roles.columns], k, quiet)
     if weights is not None:
         options = options | {"weights": read_weights(files.source, weights)}

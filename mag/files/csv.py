@@ -135,7 +135,7 @@ class Csv(Format):
                 begin += height
                 yield classes
 
-        return add_blocks(compared())
+        return add_blocks(compared(), len(sets))
 
     def _blocks(
         self,

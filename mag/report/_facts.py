@@ -14,7 +14,7 @@ from mag.report._columns import Change, change
 from mag.report._recoding import RecodingFacts
 
 NUMERIC_KINDS = ("datetime", "duration", "number")
-SCOPES = ("joint", "per-column")
+SCOPES = ("joint", "per-column", "sets")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +68,7 @@ class ReportFacts:
         The smallest number of records that are alike in all masked columns (and `by`), counted on the published table.
     original, masked : mapping of column to float64 array of shape (n,)
         Published records, row i of both the same; missing is NaN, datetimes are seconds since 1970, durations seconds.
-    labels : int array of shape (n,), or (n, m) with ``scope="per-column"``
+    labels : int array of shape (n,), or (n, m) with another scope than "joint", in the order of `names`
         The group of every record, or of every cell; negative without a group.
     kinds : mapping of column to {"datetime", "duration", "number"}
         Columns that are not named are numbers.
@@ -115,6 +115,9 @@ class ReportFacts:
     untouched: Sequence[Hashable] = ()
     unit: Hashable | None = None
     smallest_units: int | None = None
+    household: Hashable | None = None
+    smallest_households: int | None = None
+    sets: Sequence[str] = ()
     with_kept: tuple[int, int] | None = None
     withheld: int = 0
     promises: Sequence[str] = ()
@@ -135,7 +138,7 @@ class ReportFacts:
             for own in columns.values():
                 before = own.before if isinstance(own, Category) else own[0]
                 checks.same_rows(f"every column of {option}", len(before), "labels", len(self.labels))
-        shape = (self.n,) if self.scope == "joint" else (self.n, len(self.original))
+        shape = (self.n,) if self.scope == "joint" else (self.n, len(self.names))
         if np.shape(self.labels) != shape:
             raise InputValueError(
                 f"labels must be of shape {shape} with scope={self.scope!r}; got {np.shape(self.labels)}."

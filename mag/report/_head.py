@@ -61,10 +61,15 @@ def _state_promise(facts: ReportFacts) -> Element:
         k, what = facts.smallest, "records"
         if facts.unit is not None:
             k, what = facts.smallest_units or 0, f"units ({facts.unit})"
+        if facts.household is not None:
+            what += f" of at least {several(facts.smallest_households or 0, 'household', 'households')}"
         points: list[list[Content]] = [
             [f"At least {k} {what} share each published combination of ", *names(facts.names), *strata, "."],
             [f"An intruder who knows these values of a person is left with at least {k} {what} that may be theirs."],
         ]
+    elif facts.scope == "sets":
+        points = [["Records are alike in each of these sets of columns", *strata, "."]]
+        points += [[own] for own in facts.sets]
     else:
         sizes = [*facts.k.values()] if isinstance(facts.k, Mapping) else [facts.k]
         k = min(sizes)
@@ -84,7 +89,7 @@ def _state_promise(facts: ReportFacts) -> Element:
 
 def _state_no_promise(facts: ReportFacts) -> Element:
     points: list[list[Content]] = []
-    if facts.scope == "per-column":
+    if facts.scope != "joint":
         alike = f"The smallest number of records alike in all masked columns is {tally(facts.smallest)}."
         points.append([f"This is not joint k-anonymity. {alike}"])
     if facts.unit is None:
@@ -128,9 +133,10 @@ def _warnings(facts: ReportFacts) -> Element:
 def computed(facts: ReportFacts) -> list[list[Content]]:
     """Warnings that follow from the numbers: sentences and names, never values."""
     sentences: list[list[Content]] = []
-    if facts.scope == "per-column":
+    if facts.scope != "joint":
+        how = "one by one" if facts.scope == "per-column" else "in sets"
         sentences.append(
-            ["Columns were grouped one by one: a combination of published values may belong to a single person."]
+            [f"Columns were grouped {how}: a combination of published values may belong to a single person."]
         )
     changes = facts.utility.get("share_change_by_column", {})
     if visible := [[name(column)] for column, change in changes.items() if change > VISIBLE_CHANGE]:

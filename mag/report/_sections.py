@@ -21,7 +21,7 @@ SEEDS = ("random_state", "seed")
 
 def groups(facts: ReportFacts) -> Element:
     """How large the groups are."""
-    places = range(1 if facts.scope == "joint" else len(facts.masked))
+    places = range(1 if facts.scope == "joint" else len(facts.names))
     every = [_groups.sizes(facts.labels_of(place)) for place in places]
     pooled = np.concatenate(every)
     if pooled.size == 0:
@@ -41,7 +41,7 @@ def groups(facts: ReportFacts) -> Element:
 
 def _groups_by_column(facts: ReportFacts, every: list[np.ndarray]) -> Element:
     rows: list[Row] = []
-    for column, sizes in zip(facts.masked, every, strict=True):
+    for column, sizes in zip(facts.names, every, strict=True):
         ends = [tally(sizes.min()), tally(sizes.max())] if sizes.size else ["–", "–"]
         rows.append(([name(column)], *([text] for text in (tally(facts.k_of(column)), tally(sizes.size), *ends))))
     return table("Groups of each column", ("Column", "k", "Groups", "Smallest", "Largest"), rows, class_="numbers")
@@ -137,7 +137,8 @@ def _level_card(facts: ReportFacts, column: Hashable) -> Element:
         notes.append("Values before are counted on the level that is published.")
     how = "true for every record" if own.generalized else "one value for each group"
     notes.append(f"{values} published, {how}" + (f", {several(missing, 'cell', 'cells')} missing." if missing else "."))
-    same = _groups.of_one_value([own.codes], facts.labels).groups / max(_groups.sizes(facts.labels).size, 1)
+    labels = facts.labels_of(facts.names.index(column))
+    same = _groups.of_one_value([own.codes], labels).groups / max(_groups.sizes(labels).size, 1)
     if same >= 0.01:
         notes.append(f"In {share(same)} of the groups all had the same value.")
     return element("figure", element("h3", name(column)), drawn, element("figcaption", *_paragraphs(notes)))

@@ -79,6 +79,10 @@ def microaggregate(
     # options: written by tools.names from mag.api.table_options
     by: Names | None = None,
     unit: Any = None,
+    household: Any = None,
+    household_columns: Names = (),
+    k_household: int | None = None,
+    sets: Sequence[Any] | None = None,
     method: MethodName = "auto",
     scope: Scope = "joint",
     cost: AnyCost | None = None,
@@ -131,6 +135,17 @@ def microaggregate(
         The column that names the person, household or firm of each record.  k then counts these units instead of
         records: every class has records of at least k of them, and strata with fewer than k units are small.  The
         column is not published.
+    household : column name, optional
+        The column that names the household of each record.  Every class then has records of at least `k_household`
+        households as well.  The column is not published.
+    household_columns : column name or list of them
+        Those of `columns` that have one value in every household, such as its income: grouped one row a household,
+        published with one value a household.  The others are grouped by records within these groups.
+    k_household : int, optional
+        The smallest number of households of a class; `k` by default.
+    sets : sequence, optional
+        Several sets of `columns`, each a list of names, or a pair of such a list and its own k: records are alike in
+        the columns of each set, but not in all columns.  Sets may share columns.
     method : str
         How to group several columns jointly, see `mag.multivariate`; further keywords are options of the method.
     scope : {"joint", "per-column"}

@@ -18,6 +18,7 @@ from mag.tables._guarantee import Guarantee
 
 if TYPE_CHECKING:
     from mag.report import Category
+    from mag.tables.plan import Plan
 
 Numbers = dict[Hashable, np.ndarray]
 
@@ -86,6 +87,8 @@ class Original:
     rows: np.ndarray | None = None
     categories: Mapping[Hashable, CategoryCodes] = field(default_factory=dict)
     files: tuple[pathlib.Path, ...] = ()  # that were read, and are never replaced
+    groups: Mapping[Hashable, np.ndarray] = field(default_factory=dict)  # of columns that have their own
+    plan: "Callable[[], Plan] | None" = None  # of `mag.microaggregate`, made on demand
 
     @property
     def _published(self) -> Any:
@@ -114,13 +117,14 @@ class Original:
         """The normalized certainty penalty of groups, of all leaves or of those that are `used`."""
         losses = []
         for name in columns:
+            own_labels = self.groups.get(name, labels)
             if name in self.categories:
-                losses.append(self.categories[name].penalty(labels, used))
+                losses.append(self.categories[name].penalty(own_labels, used))
                 continue
             numbers = self._floats(name)
             there = ~np.isnan(numbers)
-            own = metrics.ncp(numbers[there], labels[there]) if there.any() else 0.0
-            losses.append(own / labels.size)
+            own = metrics.ncp(numbers[there], own_labels[there]) if there.any() else 0.0
+            losses.append(own / labels.shape[0])
         return float(np.mean(losses))
 
     def compare(self, published: Frame, columns: Sequence[Hashable], numbers: tuple[Numbers, Numbers]) -> BeforeAfter:

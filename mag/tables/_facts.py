@@ -1,6 +1,9 @@
 """The facts about a release that its report shows."""
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from mag._lib.missing import is_missing
 from mag.frames import frame_of
@@ -15,6 +18,7 @@ def facts_of(release: "Release", original: Original, compared: BeforeAfter, titl
     """All that the page shows."""
     guarantee = release.guarantee
     before, after = release.numbers()
+    categories = compared.categories(guarantee.generalized, release.levels)
     kinds = original.kinds([*before, *compared.ranges])
     return ReportFacts(
         title=title or ("Microaggregation report" if release.levels is None else "Generalization report"),
@@ -24,9 +28,9 @@ def facts_of(release: "Release", original: Original, compared: BeforeAfter, titl
         smallest=guarantee.smallest,
         original=before,
         masked=after,
-        labels=release.grouping.labels,
+        labels=_labels_of(release, [*after, *compared.ranges, *categories]),
         kinds={name: kind for name, kind in kinds.items() if kind == "datetime"},
-        categories=compared.categories(guarantee.generalized, release.levels),
+        categories=categories,
         ranges=compared.ranges,
         utility=release.utility(),
         risk=release.risk(),
@@ -34,6 +38,9 @@ def facts_of(release: "Release", original: Original, compared: BeforeAfter, titl
         untouched=guarantee.kept,
         unit=guarantee.unit,
         smallest_units=guarantee.smallest_units,
+        household=guarantee.household,
+        smallest_households=guarantee.smallest_households,
+        sets=[*map(str, guarantee.sets)],
         with_kept=release.count_with_kept(),
         withheld=release.withheld,
         promises=[*map(str, guarantee.diversity.values()), *map(str, guarantee.closeness.values())],
@@ -41,6 +48,12 @@ def facts_of(release: "Release", original: Original, compared: BeforeAfter, titl
         manifest=release.manifest(),
         recoding=_recoding_of(release, original),
     )
+
+
+def _labels_of(release: "Release", names: list[Hashable]) -> np.ndarray:
+    """The groups of records, or of every column in the order of the report."""
+    labels, columns = release.grouping.labels, release.grouping.columns
+    return labels if labels.ndim == 1 else labels[:, [columns.index(name) for name in names]]
 
 
 def _recoding_of(release: "Release", original: Original) -> RecodingFacts | None:

@@ -17,7 +17,8 @@ import numpy as np
 
 from mag import verify
 from mag._lib import checks, rowhash
-from mag._lib.cells import words_of_arrow
+from mag._lib.cells import hash_rows
+from mag._lib.class_counter import ClassCounter
 from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import InputRuntimeError, InputTypeError, InputValueError
 from mag.api.table_options import PARQUET_JOINTLY, Options
@@ -34,7 +35,6 @@ MEMORY = 2**30  # bytes, by default
 SIZE = r"(\d+|\d+\.\d*) *([kmgt]?)(i?)b?"
 COPIES, RECORD = 6, 400  # masking needs at most 6 copies of a part's cells plus 400 bytes per record
 COPIES_PER_BLOCK = 14  # copies of a block of rows while it is read or written
-COUNTED = 128  # bytes of a record that is counted: its hash, copied and sorted
 DEALT = 0.1  # share of the work, for the progress
 PART_FILES, ROW_FILES = "part", "rows"  # kinds of files
 
@@ -240,29 +240,11 @@ def _width(kind: Any) -> int:
 
 def count_smallest(file: ParquetSource, names: list[Any], folder: pathlib.Path, memory: int) -> int:
     """The size of the smallest class of equal records of a file; only hashes are kept, in this memory."""
-    ranges = min(-(-COUNTED * file.n // memory), 2**10)
-    kept: list[tuple[np.ndarray, ...]] = []
+    counter = ClassCounter(memory, folder)
     for group in file.row_groups(names):
-        hashes = rowhash.new_hashes(group.num_rows)
-        for name in names:
-            for word in words_of_arrow(group.column(name)):
-                rowhash.add_cells(hashes, word)
-        if ranges == 1:
-            kept.append(hashes)
-            continue
-        own = (hashes[0] >> np.uint64(32)) * np.uint64(ranges) >> np.uint64(32)
-        order = np.argsort(own, kind="stable")
-        cuts = np.searchsorted(own[order], np.arange(1, ranges, dtype=np.uint64))
-        for r, rows in enumerate(np.split(order, cuts)):
-            with open(folder / f"hashes{r}", "ab") as out:
-                np.stack([word[rows] for word in hashes], axis=1).tofile(out)
+        counter.add(rowhash.uncounted(hash_rows(group, names)))
     smallest, counted = file.n, 0
-    for r in range(ranges):
-        if ranges > 1:
-            path = folder / f"hashes{r}"
-            kept = [tuple(np.fromfile(path, np.uint64).reshape(-1, 2).T)]
-            path.unlink()
-        sizes = rowhash.sizes_of_classes([rowhash.uncounted(pair) for pair in kept])
+    for sizes in counter.sizes():
         smallest, counted = min(smallest, int(sizes.min(initial=file.n))), counted + int(sizes.sum())
     if counted != file.n:
         raise InputRuntimeError(f"{counted} of {file.n} records were counted: nothing is published.")

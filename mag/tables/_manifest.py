@@ -15,6 +15,8 @@ from mag._lib.json_types import to_json_types
 from mag.frames import Frame
 from mag.tables._guarantee import Guarantee
 
+NOT_PUBLISHED = "not published"  # in place of the name of a column
+
 
 @dataclass(frozen=True)
 class Provenance:
@@ -30,7 +32,7 @@ class Provenance:
         cls, options: dict[str, Any], n: int, names: Iterable[Hashable], seconds: dict[str, float] | None = None
     ) -> "Provenance":
         """Of a release of a table of n records with these columns."""
-        unpublished = frozenset([*options["drop"], options.get("unit")])
+        unpublished = frozenset([*options["drop"], options.get("unit"), options.get("household")])
         published = [name for name in names if name not in unpublished]
         table = {"records": n, "columns": [*map(str, published)]}
         return cls(public_options(options, published), table, installed_versions(), seconds or {})
@@ -78,7 +80,7 @@ def public_options(options: dict[str, Any], published: Iterable[Hashable]) -> di
     """Options in the types of JSON: how many columns are dropped, and no name of a column that is not published."""
     public = options | {"drop": len(options["drop"])}
     if options.get("weights") is not None and str(options["weights"]) not in map(str, published):
-        public["weights"] = "not published"
+        public["weights"] = NOT_PUBLISHED
     return to_json_types(public)
 
 

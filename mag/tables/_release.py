@@ -22,6 +22,8 @@ from mag.tables._manifest import Provenance, digest_column, make_manifest
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
+    from mag.tables.plan import Plan
+
     Table = TypeVar("Table", default=Any)
 else:  # before Python 3.13 a type variable has no default
     from typing import TypeVar
@@ -59,13 +61,13 @@ class TableGrouping(Drawable):
 
     Attributes
     ----------
-    labels : array of int, shape (n,) or, with scope="per-column", (n, m)
+    labels : array of int, shape (n,) or, with scope="per-column" or sets of columns, (n, m)
         The group of every record, of every column where each has its own.
     sizes : array of int, or dict of arrays by column
         The number of records in each group.
     n_groups : int or dict by column
     k : int or dict by column
-    scope : {"joint", "per-column"}
+    scope : {"joint", "per-column", "sets"}
     columns, by : tuple of column names
     method : str
         The method that found the groups; "univariate" is the optimum of one column.
@@ -241,8 +243,15 @@ class Release(Generic[Table]):
 
     def units(self) -> list[Any]:
         """The unit of every published record, for the holder of the data; pickles do not hold them."""
+        return self._cells_of(self.guarantee.unit)
+
+    def households(self) -> list[Any]:
+        """The household of every published record, for the holder of the data; pickles do not hold them."""
+        return self._cells_of(self.guarantee.household)
+
+    def _cells_of(self, name: Hashable) -> list[Any]:
         original = self._need_original()
-        return verify.cells_of_unit(original.frame, self.guarantee.unit, original.rows)
+        return verify.cells_of_unit(original.frame, name, original.rows)
 
     def risk(self) -> dict[str, Any]:
         """Disclosure risk of the masked columns: `measures/assess.risk`, with the hierarchies that were used."""
@@ -276,7 +285,7 @@ class Release(Generic[Table]):
                     "leaves='used' is for releases of mag.microaggregate; mag.generalize counts all."
                 )
             return self._ncp
-        if self._original is None or self.guarantee.scope != "joint":
+        if self._original is None or self.guarantee.scope == "per-column":
             raise InputRuntimeError("ncp can only be asked of a joint release that mag.microaggregate returned.")
         return self._original.penalty(self.guarantee.columns, self.grouping.labels, used)
 
@@ -326,6 +335,18 @@ class Release(Generic[Table]):
 
         check_target(path, () if self._original is None else self._original.files, overwrite)
         return write(path, facts_of(self, self._need_original(), self._compared, title), overwrite)
+
+    def plan(self) -> "Plan":
+        """The plan of this release, for the holder of the data: roles of all columns, and options.
+
+        Returns
+        -------
+        Plan
+            ``save`` writes it; `mag mask --plan` and ``mag.microaggregate(table, **plan.keywords())`` repeat it.
+        """
+        if self._original is None or self._original.plan is None:
+            raise InputRuntimeError("plan needs the release that mag.microaggregate returned, not a pickle or copy.")
+        return self._original.plan()
 
     def manifest(self) -> dict[str, Any]:
         """Versions, options, shape, hashes and the guarantee, in the types of JSON."""

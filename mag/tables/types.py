@@ -28,6 +28,10 @@ class TableOptions(TableMethodOptions, total=False):
 
     by: Names | None
     unit: Any
+    household: Any
+    household_columns: Names
+    k_household: int | None
+    sets: Sequence[Any] | None
     method: MethodName
     scope: Scope
     cost: AnyCost | None

@@ -159,13 +159,13 @@ def smallest(tokens: list[np.ndarray]) -> int:
 # ---- units: people, households or firms of several records
 
 
-def cells_of_unit(frame: Frame, unit: Hashable, rows: np.ndarray | None = None) -> list[Any]:
+def cells_of_unit(frame: Frame, unit: Hashable, rows: np.ndarray | None = None, option: str = "unit") -> list[Any]:
     """The unit of each record, or of the records at these places; raise where one is missing."""
-    _require_names(frame, [unit], "unit")
+    _require_names(frame, [unit], option)
     with _readable(unit):
         cells = as_list(_column(frame, unit) if rows is None else _contained.take(_column(frame, unit), rows))
     if missing := sum(_sensitive.value_of(cell) is _sensitive.Absent for cell in cells):
-        raise InputValueError(f"unit must not be missing; got {missing} missing in {unit!r}.")
+        raise InputValueError(f"{option} must not be missing; got {missing} missing in {unit!r}.")
     return cells
 
 
@@ -178,13 +178,13 @@ def count_units(table: Any, columns: Sequence[Hashable], cells: Sequence[Any]) -
     return list(map(len, counts)), [own.total() for own in counts]
 
 
-def require_units(table: Any, columns: Sequence[Hashable], cells: Sequence[Any], k: int) -> int:
+def require_units(table: Any, columns: Sequence[Hashable], cells: Sequence[Any], k: int, what: str = "units") -> int:
     """The smallest number of units of a class; raise `NotAnonymousError` if it is below k."""
     least = min(count_units(table, columns, cells)[0])
     if least < k:
         raise NotAnonymousError(
-            f"The published table would have a class of {least} units in {', '.join(map(str, columns))} where k={k} "
-            f"units are promised: nothing is published; {REPORT}"
+            f"The published table would have a class of {least} {what} in {', '.join(map(str, columns))} where k={k} "
+            f"{what} are promised: nothing is published; {REPORT}"
         )
     return least
 

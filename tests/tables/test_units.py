@@ -131,7 +131,7 @@ def test_a_broken_grouping_is_refused(monkeypatch):
 
 
 def test_units_that_are_read_wrongly_are_refused(monkeypatch):
-    monkeypatch.setattr(_pipeline, "read_owners", lambda frame, name: np.arange(frame.n))
+    monkeypatch.setattr(_pipeline, "read_owners", lambda frame, *names: _owners.Owners(np.arange(frame.n)))
     with pytest.raises(mag.NotAnonymousError, match="units are promised: nothing is published"):
         mag.microaggregate(visits().assign(cost=1.0), 3, ["age", "cost"], unit="patient", rest="drop")
 

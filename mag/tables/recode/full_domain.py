@@ -25,9 +25,9 @@ from mag.tables._pipeline import (
     make_release,
     permute,
     read_categories,
-    recount,
     require_true,
 )
+from mag.tables._recount import recount
 from mag.tables._release import LatticeNode, Release
 from mag.tables._request import Request, check_request, record_options
 from mag.tables._sensitive import constrain, orders_of, promises_of
@@ -92,7 +92,8 @@ def release_recoded(table: Any, options: Options) -> Release:
     clock.lap("recode")
     levels = dict(zip(columns.units, recoded.levels, strict=True))
     require_true(frame, published, columns.units, request)
-    counted = recount(frame, published, strata, groups, promises_of(request.demands, constraints, orders), request)
+    promises = promises_of(request.demands, constraints, orders)
+    counted = recount(frame, published.data, published.rows, strata, groups, promises, request)
     guarantee = replace(counted, levels=levels, suppressed=int(suppressed.sum()))
     clock.lap("recount")
     release = make_release(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
