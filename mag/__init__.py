@@ -26,6 +26,7 @@ __all__ = [
     "Plan",
     "RecordGrouping",
     "Release",
+    "Suppression",
     "backends",
     "columns",
     "compare",
@@ -40,6 +41,7 @@ __all__ = [
     "multivariate",
     "plan",
     "privacy",
+    "suppress",
     "univariate",
     "verify",
 ]
@@ -64,7 +66,7 @@ if TYPE_CHECKING:
     from mag.estimators import Microaggregator as Microaggregator
     from mag.hierarchy import Hierarchy
     from mag.results import ColumnGroupings, Grouping, RecordGrouping
-    from mag.tables import Guarantee, Release, generalize, microaggregate
+    from mag.tables import Guarantee, Release, Suppression, generalize, microaggregate, suppress
     from mag.tables.compare import Comparison, compare
     from mag.tables.criteria import Closeness
     from mag.tables.look import Look, look
@@ -86,6 +88,7 @@ _HOMES = {
     "Plan": "mag.tables.plan",
     "RecordGrouping": "mag.results",
     "Release": "mag.tables",
+    "Suppression": "mag.tables",
     "backends": "mag.api.backends",
     "InputError": "mag._lib.errors",
     "NotAnonymousError": "mag._lib.errors",
@@ -105,6 +108,7 @@ _HOMES = {
     "multivariate": "mag.api.multivariate",
     "plan": "mag.tables.plan",
     "privacy": "mag.privacy",
+    "suppress": "mag.tables",
     "univariate": "mag.api.univariate",
     "verify": "mag.verify",
 }

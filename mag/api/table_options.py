@@ -1,9 +1,9 @@
 # ruff: noqa: RUF009 - `option` makes fields
 """The options of tables, the only list of them: defaults, allowed values, documentation, and who accepts each.
 
-Signatures, docstrings and types of `mag.microaggregate`, `mag.generalize`, `mag.compare` and `mag.Microaggregator` are
-written from it by `python -m tools.names`; commands and manifests read it.  Nothing else is imported here, so that a
-shell can complete words at once.
+Signatures, docstrings and types of `mag.microaggregate`, `mag.generalize`, `mag.suppress`, `mag.compare` and
+`mag.Microaggregator` are written from it by `python -m tools.names`; commands and manifests read it.  Nothing else is
+imported here, so that a shell can complete words at once.
 """
 
 import dataclasses
@@ -15,6 +15,7 @@ from typing import Any
 # ---- who accepts options: functions, the two engines of `microaggregate` for Parquet files, and commands
 
 MICROAGGREGATE, GENERALIZE, COMPARE, ESTIMATOR = "microaggregate", "generalize", "compare", "Microaggregator"
+SUPPRESS = "suppress"
 PARQUET_BY_COLUMN, PARQUET_JOINTLY = "Parquet by column", "Parquet jointly"
 MASK = "mask"  # commands have the names of their functions, except for this one
 TABLES = (MICROAGGREGATE, PARQUET_BY_COLUMN, PARQUET_JOINTLY)
@@ -84,6 +85,7 @@ CRITERIA_OF_CLASSES = (
     "As in `mag.microaggregate`, but classes that fail are suppressed.  Classes are compared with the distribution of "
     "the published records."
 )
+SEEDS_SHUFFLE = "Seeds `shuffle`; None, the default, is an irreproducible order."
 FOR_FRAMES = (
     "For pandas or polars frames with categories, as in `mag.microaggregate`, but hierarchies cannot be functions."
 )
@@ -91,7 +93,7 @@ FOR_FRAMES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The arguments of `mag.microaggregate` or `mag.generalize`, unchecked."""
+    """The arguments of `mag.microaggregate`, `mag.generalize` or `mag.suppress`, unchecked."""
 
     k: Any
     columns: Any
@@ -188,7 +190,7 @@ class Options:
         None,
         "Several sets of `columns`, each a list of names, or a pair of such a list and its own k: records are alike in "
         "the columns of each set, but not in all columns.  Sets may share columns.",
-        (MICROAGGREGATE,),
+        (MICROAGGREGATE, SUPPRESS),
         hint="Sequence[Any] | None",
         kind="sequence, optional",
         recorded=IF_USED,
@@ -196,6 +198,7 @@ class Options:
             Flag(
                 "A set of columns that has classes of its own, e.g. age+sex, or age+sex=5 with its own k. Repeatable.",
                 GROUPING_PANEL,
+                (MASK, SUPPRESS),
                 names=("--set",),
                 metavar="NAME+NAME[=K]",
             )
@@ -334,11 +337,15 @@ class Options:
     importance: Any = option(
         None,
         "By column: a factor of its distances, 1 by default.",
-        (*ALL_TABLES, COMPARE, ESTIMATOR),
+        (*ALL_TABLES, SUPPRESS, COMPARE, ESTIMATOR),
         hint="Mapping[Any, float] | None",
         kind="dict, optional",
         kinds={ESTIMATOR: "optional"},
-        texts={GENERALIZE: "By column: how much its loss counts, 1 by default.", ESTIMATOR: FOR_FRAMES},
+        texts={
+            GENERALIZE: "By column: how much its loss counts, 1 by default.",
+            SUPPRESS: "By column: how much a suppressed cell counts, 1 by default.",
+            ESTIMATOR: FOR_FRAMES,
+        },
         hints={ESTIMATOR: "Any"},
         recorded=IF_USED,
         by_column=True,
@@ -355,6 +362,29 @@ class Options:
                 (GENERALIZE,),
                 metavar="NAME=NUMBER",
             ),
+            Flag(
+                "How much a suppressed cell of a column counts (default: 1). Repeatable.",
+                GROUPING_PANEL,
+                (SUPPRESS,),
+                metavar="NAME=NUMBER",
+            ),
+        ],
+    )
+    subsets: Any = option(
+        None,
+        "By size: the k of every subset of that many columns, besides that of all of them: ``{2: 10}`` for all pairs.",
+        (SUPPRESS,),
+        hint="Mapping[int, int] | None",
+        kind="dict, optional",
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "The k of every subset of SIZE columns, e.g. 2=10. Repeatable.",
+                GROUPING_PANEL,
+                (SUPPRESS,),
+                names=("--subsets",),
+                metavar="SIZE=K",
+            )
         ],
     )
     sensitive: Any = option(
@@ -535,11 +565,16 @@ class Options:
         "error",
         "How to treat records with missing cells in `columns` (null, NaN, NaT): withhold them, raise an error, or "
         "group them with records that miss the same cells; missing cells stay missing.",
-        (*ALL_TABLES, COMPARE),
+        (*ALL_TABLES, SUPPRESS, COMPARE),
         choices=("drop", "error", "group"),
+        defaults={SUPPRESS: "value"},
+        hints={SUPPRESS: 'Literal["value", "wildcard"]'},
+        kinds={SUPPRESS: '{"value", "wildcard"}'},
         texts={
+            SUPPRESS: 'How to read a missing cell: "value", where it equals missing cells only, so that classes are of '
+            'at least k equal records; "wildcard" is weaker: it equals every value.',
             GENERALIZE: "How to treat records with missing cells in `columns`: withhold them, raise an error, or treat "
-            "missing as a value of its own, which only the most general label covers."
+            "missing as a value of its own, which only the most general label covers.",
         },
         flags=[
             Flag(
@@ -553,6 +588,12 @@ class Options:
                 MISSING_PANEL,
                 (GENERALIZE,),
                 type=str,
+            ),
+            Flag(
+                "Reading of a missing cell: value (equals missing cells only) or wildcard (equals all; weaker).",
+                MISSING_PANEL,
+                (SUPPRESS,),
+                words=("value", "wildcard"),
             ),
         ],
     )
@@ -593,32 +634,36 @@ class Options:
     keep: Any = option(
         (),
         "Columns that are published unchanged and not covered by the guarantee, and columns that are not published.",
-        ALL_TABLES,
+        (*ALL_TABLES, SUPPRESS),
         hint="Names",
         kind=ONE_OR_MORE,
         flags=[
-            Flag("Publish this column unchanged: it is not protected. Repeatable.", COLUMNS_PANEL, (MASK, GENERALIZE)),
+            Flag(
+                "Publish this column unchanged: it is not protected. Repeatable.",
+                COLUMNS_PANEL,
+                (MASK, GENERALIZE, SUPPRESS),
+            ),
         ],
     )
     drop: Any = option(
         (),
         "Columns that are published unchanged and not covered by the guarantee, and columns that are not published.",
-        ALL_TABLES,
+        (*ALL_TABLES, SUPPRESS),
         hint="Names",
         kind=ONE_OR_MORE,
-        flags=[Flag("Do not publish this column. Repeatable.", COLUMNS_PANEL, (MASK, GENERALIZE))],
+        flags=[Flag("Do not publish this column. Repeatable.", COLUMNS_PANEL, (MASK, GENERALIZE, SUPPRESS))],
     )
     rest: str = option(
         "error",
         "The role of columns that no argument names: an error by default, so that no column is published by oversight.",
-        ALL_TABLES,
+        (*ALL_TABLES, SUPPRESS),
         choices=("drop", "error", "keep"),
         recorded=NEVER,  # these columns are in keep or drop by then
         flags=[
             Flag(
                 "Columns that no option names: error, drop (not published) or keep (unchanged, not protected).",
                 COLUMNS_PANEL,
-                (MASK, GENERALIZE),
+                (MASK, GENERALIZE, SUPPRESS),
                 metavar="ROLE",
             )
         ],
@@ -626,14 +671,14 @@ class Options:
     shuffle: bool = option(
         False,
         "Publish the records in random order; the index of a pandas frame and the groups are then renumbered.",
-        (MICROAGGREGATE, GENERALIZE),
+        (MICROAGGREGATE, GENERALIZE, SUPPRESS),
         hint="bool",
         kind="bool",
         flags=[
             Flag(
                 "Publish the records in random order.",
                 OUTPUT_PANEL,
-                (MASK, GENERALIZE),
+                (MASK, GENERALIZE, SUPPRESS),
                 type=bool,
                 names=("--shuffle",),
             )
@@ -643,14 +688,15 @@ class Options:
         None,
         "Seeds `shuffle` and the methods that draw random numbers; other methods ignore it.  None, the default, is 0 "
         "for methods, and an irreproducible order for `shuffle`: anyone who knows the seed can undo it.",
-        (*ALL_TABLES, COMPARE, ESTIMATOR),
+        (*ALL_TABLES, SUPPRESS, COMPARE, ESTIMATOR),
         hint="RandomState",
         kind="int, numpy.random.Generator, optional",
         defaults={COMPARE: 0, ESTIMATOR: 0},
         hints={ESTIMATOR: "int | np.random.Generator | np.random.RandomState | None"},
         kinds={ESTIMATOR: "int, numpy.random.Generator, numpy.random.RandomState"},
         texts={
-            GENERALIZE: "Seeds `shuffle`; None, the default, is an irreproducible order.",
+            GENERALIZE: SEEDS_SHUFFLE,
+            SUPPRESS: SEEDS_SHUFFLE,
             ESTIMATOR: "Seeds the methods that draw random numbers; None is 0 too.  Other methods ignore it.",
         },
         flags=[
@@ -661,7 +707,7 @@ class Options:
                 type=int | None,
                 names=("--seed",),
             ),
-            Flag("Seed of --shuffle.", OUTPUT_PANEL, (GENERALIZE,), type=int | None, names=("--seed",)),
+            Flag("Seed of --shuffle.", OUTPUT_PANEL, (GENERALIZE, SUPPRESS), type=int | None, names=("--seed",)),
         ],
     )
     backend: Any = option(

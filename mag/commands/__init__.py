@@ -20,6 +20,7 @@ COMMANDS = (
     "plan",
     "rerun",
     "risk",
+    "suppress",
     "utility",
     "warmup",
 )

@@ -10,7 +10,7 @@ from mag import __version__
 from mag.commands._options import METHODS
 
 TOPICS = {  # of the help, in this order
-    "Publish a file": ("mask", "generalize", "graph", "dp", "check", "rerun"),
+    "Publish a file": ("mask", "generalize", "suppress", "graph", "dp", "check", "rerun"),
     "Decide and assess": ("look", "plan", "risk", "compare", "utility"),
     "Get started": ("demo", "info", "warmup"),
 }

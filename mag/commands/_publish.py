@@ -1,11 +1,13 @@
 """From a file to its release: roles of columns, files to write, the recount of the written file, and the summary."""
 
 import contextlib
+import getpass
 import json
 import os
 import pathlib
 import secrets
-from collections.abc import Callable, Iterator
+import shlex
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +16,7 @@ from mag._lib.errors import InputValueError
 from mag._lib.roles import Sentences, assign_roles
 from mag.api.table_options import OPTIONS
 from mag.commands._options import open_files
-from mag.commands._output import dump, say
+from mag.commands._output import bar, command_line, dump, say
 from mag.commands._parse import Demands
 from mag.commands._plan import text_of
 from mag.commands._table import write_withheld
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from mag.tables import Guarantee, Release
 
 Drafts = dict[str, pathlib.Path]
+HIDDEN = "…"  # in place of words that a report does not show
 ROLE_SENTENCES = Sentences(
     repeated="a column must be named once; {name} is named by {role} and {role}.",
     shared="a column must be named once; {name} is named by {role} and {other}.",
@@ -148,19 +151,19 @@ class Cells(NamedTuple):
 class Summary(NamedTuple):
     """The facts printed about a release after its table is written."""
 
-    guarantee: "Guarantee"
+    guarantee: Any  # of the release
     notes: list[str]
     manifest: dict[str, Any]
 
     @classmethod
-    def of(cls, release: "Release") -> "Summary":
+    def of(cls, release: Any) -> "Summary":
         """From a release; without times, which depend on withheld records."""
         manifest, with_kept = release.manifest(), release.count_with_kept()
         del manifest["seconds"]
         notes = [*release.warnings]
         if with_kept is not None:
             manifest["with_kept"] = {"smallest": with_kept[0], "below_k": with_kept[1]}
-            notes.append(_describe_kept(*with_kept, release.guarantee))
+            notes.append(_describe_kept(with_kept[0], with_kept[1], release.guarantee))
         return cls(release.guarantee, notes, manifest)
 
     def print(self, files: Files, as_json: bool, quiet: bool) -> None:
@@ -175,7 +178,7 @@ class Summary(NamedTuple):
             say("Nothing was written." if files.dry_run else f"Written: {written}")
 
 
-def _describe_kept(smallest_class: int, below_k: int, guarantee: "Guarantee") -> str:
+def _describe_kept(smallest_class: int, below_k: int, guarantee: Any) -> str:
     """The classes that include kept columns, in numbers."""
     k = guarantee.k if isinstance(guarantee.k, int) else min(guarantee.k.values())
     few = f"of fewer than {k} units" if guarantee.unit is not None else f"smaller than {k}"
@@ -189,11 +192,17 @@ def _describe_kept(smallest_class: int, below_k: int, guarantee: "Guarantee") ->
 
 
 def write_release(
-    files: Files, roles: FileRoles, cells: Cells, make_release: Callable[[], "tuple[Release, Meta]"]
+    files: Files,
+    roles: FileRoles,
+    cells: Cells,
+    make_release: Callable[[], tuple[Any, Meta]],
+    quiet: bool,
+    verify: Callable[..., dict[str, Any]] | None = None,
 ) -> Summary:
     """Make the release and, but for a dry run, write it, count it on the written file and give the files their names.
 
-    `make_release` reads the file; a file that has changed since is an error.
+    `make_release` reads the file; a file that has changed since is an error.  `verify` counts the written file,
+    `verify_file` by default.
     """
     salt = secrets.token_bytes(32) if "secret" in files.paths and not files.dry_run else None
     before = _stamp(files.source.path)
@@ -212,12 +221,12 @@ def write_release(
         if files.dry_run or target is None:
             return summary
         with files.drafts(reserved) as drafts:
-            cells_of = {"unit": release.units, "household": release.households}
-            owners = {option: cells_of[option]() for option in roles.owners}
-            stored = _write(target, roles, cells, release, meta, drafts)
+            cells_of = {"unit": "units", "household": "households"}
+            owners = {option: getattr(release, cells_of[option])() for option in roles.owners}
+            stored = _write(files, roles, cells, release, meta, drafts, quiet)
             del release  # the count needs memory, too
             hashed = aside.submit(digest, drafts["out"])
-            manifest["verified"] = verify_file(target, drafts["out"], summary.guarantee, stored)
+            manifest["verified"] = (verify or verify_file)(target, drafts["out"], summary.guarantee, stored)
             if roles.demands.diversity or roles.demands.closeness:
                 manifest["verified"]["sensitive"] = verify_sensitive(target, drafts["out"], roles)
             if owners:
@@ -231,14 +240,45 @@ def write_release(
     return summary
 
 
-def _write(target: File, roles: FileRoles, cells: Cells, release: "Release", meta: Meta, drafts: Drafts) -> Any:
+def _write(
+    files: Files, roles: FileRoles, cells: Cells, release: "Release", meta: Meta, drafts: Drafts, quiet: bool
+) -> Any:
     """Write all but the manifest; return the cells that the file must hold when it is read back."""
+    target = files.target
+    assert target is not None
     stored = target.write(release.data, cells.computed, meta, drafts["out"], cells.categories)
     if "report" in drafts:
-        release.report(drafts["report"], overwrite=True)
+        with bar("writing the report", quiet) as progress:
+            about = describe_run(files.source.path.name, release.manifest()["options"], roles)
+            release.report(drafts["report"], overwrite=True, about=about, progress=progress)
     if "withheld" in drafts:
         write_withheld(drafts["withheld"], release.withheld_rows().tolist())
     return columns_of(stored, [*cells.categories, *roles.untouched]) if target.format.text else stored
+
+
+def describe_run(source: str, options: dict[str, Any], roles: FileRoles) -> dict[str, str]:
+    """The data, who masks it, and the command, without names of columns that are not published and seeds."""
+    hidden = {*roles.drop, *roles.owners.values()}
+    words = hide_words(command_line(), hidden, ("--seed",) if options.get("shuffle") else ())
+    about = {"Data": source, "Command": shlex.join(["mag", *words])}
+    with contextlib.suppress(KeyError, OSError):  # a process may have no user
+        about["Made by"] = getpass.getuser()
+    return about
+
+
+def hide_words(words: Sequence[str], hidden: Collection[str], options: Collection[str]) -> list[str]:
+    """A command line without these words, alone or around an equals sign, and without the values of these options."""
+    shown: list[str] = []
+    for place, word in enumerate(words):
+        option, equals, _ = word.partition("=")
+        if place and words[place - 1] in options:
+            shown.append(HIDDEN)
+        elif equals and option in options:
+            shown.append(f"{option}={HIDDEN}")
+        else:
+            parts = word.split("=")
+            shown.append("=".join(HIDDEN if part in hidden else part for part in parts))
+    return shown
 
 
 def verify_file(file: File, draft: pathlib.Path, guarantee: "Guarantee", stored: Any) -> dict[str, Any]:

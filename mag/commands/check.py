@@ -21,6 +21,7 @@ from mag.commands._options import (
     Quiet,
     Sets,
     UnitToCount,
+    column_option,
     layout,
     open_files,
 )
@@ -30,6 +31,7 @@ from mag.files import File
 
 if TYPE_CHECKING:
     from mag.tables import Promise
+    from mag.verify import LinkedCounts
 
 
 class SizeDemand(NamedTuple):
@@ -91,6 +93,12 @@ def check(
     diversity: Diversity = None,
     closeness: Closeness = None,
     order: OrderOfSensitive = None,
+    against: Annotated[
+        pathlib.Path | None, typer.Option(help="An earlier release, linked to FILE by --id.", metavar="OLD")
+    ] = None,
+    link: Annotated[
+        str | None, column_option("A column of FILE and OLD that names the record, such as a pseudonym.", "--id")
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
     delimiter: Delimiter = None,
@@ -98,6 +106,7 @@ def check(
 ) -> int:
     """Check that a file is k-anonymous: exits with 1 if a class has fewer than k records, or fails another demand.
 
+    With --against, classes of records that are equal in both files are counted, as someone sees them who has both.
     With --unit, k counts the distinct values of that column of FILE in a class instead of records; with --household
     also the households of a class are counted.  With --set, the classes of each set of columns are counted, and the
     smallest of all columns together is reported.
@@ -113,6 +122,7 @@ def check(
     mag check survey.csv --qi age --qi rent -k 5 --household hid --k-household 3
     mag check out.csv --set age+sex+region=5 --set income+job=3
     mag check out.csv --manifest out.csv.manifest.json
+    mag check new.csv --qi age --qi income -k 5 --against old.csv --id pseudonym
     """
     [file] = open_files([path], layout(delimiter, False, encoding, None))
     promised = Promised(qi or [], k, diversity or [], [])
@@ -135,9 +145,12 @@ def check(
     together = _count(file, [SizeDemand(_union(asked), 1)])[0].smallest if promised.sets or sets else None
     demands = Demands.parsed(file, promised.diversity, closeness, order)
     promises = _promises(file, asked[0].columns, demands) if counts[0].records else []
+    linked = None if against is None and link is None else _count_linked(file, against, link, asked[0])
     holds = all(count.holds for count in counts) and all(promise.holds for promise in promises)
+    holds = holds and (linked is None or linked.below_k + linked.gone_below_k == 0)
     if as_json:
-        dump(_summarize(path, file, counts, together, unit, holds, promises))
+        linked_counts = {} if linked is None else {"linked": linked._asdict()}
+        dump(_summarize(path, file, counts, together, unit, holds, promises) | linked_counts)
     elif not counts[0].records:
         say(f"FAIL k={counts[0].demand.k}: {path.name} has no records.")
     elif not quiet:
@@ -148,7 +161,36 @@ def check(
         for promise in promises:
             kind = "closeness" if promise.is_closeness else "diversity"
             say(f"PASS {kind}: {promise}." if promise.holds else f"FAIL {kind}, required: {promise}.")
+        if linked is not None:
+            say(_describe_linked(linked, counts[0].demand.k))
     return 0 if holds else 1
+
+
+def _count_linked(file: File, against: pathlib.Path | None, link: str | None, demand: SizeDemand) -> "LinkedCounts":
+    """The classes of records that are equal in FILE and in an earlier release."""
+    from mag.verify import count_linked
+
+    if against is None or link is None:
+        raise InputValueError("--against and --id are used together: an earlier release, and the column that links it.")
+    old = File(against, file.layout)
+    names = [name for name in demand.columns if name in old.names()]
+    if not names or link in demand.columns:
+        raise InputValueError(f"--against must be a file with some of the --qi, and --id another column; got {link!r}.")
+    new_table, old_table = (
+        own.read([], [*columns, link])[0] for own, columns in ((file, demand.columns), (old, names))
+    )
+    return count_linked(new_table, old_table, demand.columns, link, demand.k)
+
+
+def _describe_linked(linked: "LinkedCounts", k: int) -> str:
+    few = linked.below_k + linked.gone_below_k
+    records = linked.both + linked.only_new + linked.only_old
+    others = f"{k - 1} {'other' if k == 2 else 'others'}"
+    return (
+        f"{'FAIL' if few else 'PASS'} k={k}, linked: {few} of {records} records of both match fewer than {others} "
+        f"in both files; smallest linked class {linked.smallest}; {linked.only_new} records are only in the new file, "
+        f"{linked.only_old} only in the old one."
+    )
 
 
 class Promised(NamedTuple):

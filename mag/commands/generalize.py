@@ -90,7 +90,7 @@ def generalize(
     }  # fmt: skip
     searched = "" if as_json or quiet else _describe_search(trees, column, options["max_nodes"])
     cells = Cells([*column, *demands.ranked], column)
-    summary = write_release(files, roles, cells, lambda: _recode(files, roles, k, options, searched))
+    summary = write_release(files, roles, cells, lambda: _recode(files, roles, k, options, searched), quiet)
     summary.print(files, as_json, quiet)
 
 

@@ -122,7 +122,7 @@ def mask(
         numbers = [name for name in column if name not in categories]
         cells = Cells([*numbers, *demands.ranked], categories)
         summary = write_release(
-            files, roles, cells, lambda: _mask_table(files, roles, cells, weights, group_size, options, quiet)
+            files, roles, cells, lambda: _mask_table(files, roles, cells, weights, group_size, options, quiet), quiet
         )
     summary.print(files, as_json, quiet)
 

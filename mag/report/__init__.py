@@ -2,17 +2,34 @@
 
 import os
 import pathlib
+from collections.abc import Callable
 
 from mag._lib.atomic import writing
 from mag.report._facts import Category, ReportFacts
 from mag.report._page import page, page_of_entries
 from mag.report._plot import draw_columns
 from mag.report._recoding import Level, RecodingFacts
+from mag.report._sensitive import SensitiveFacts
 
-__all__ = ["Category", "Level", "RecodingFacts", "ReportFacts", "draw_columns", "page", "page_of_entries", "write"]
+__all__ = [
+    "Category",
+    "Level",
+    "RecodingFacts",
+    "ReportFacts",
+    "SensitiveFacts",
+    "draw_columns",
+    "page",
+    "page_of_entries",
+    "write",
+]
 
 
-def write(path: str | os.PathLike[str], facts: ReportFacts, overwrite: bool = False) -> pathlib.Path:
+def write(
+    path: str | os.PathLike[str],
+    facts: ReportFacts,
+    overwrite: bool = False,
+    step: Callable[[float], object] | None = None,
+) -> pathlib.Path:
     """Write the page about a release, the whole page or nothing.
 
     Parameters
@@ -23,6 +40,8 @@ def write(path: str | os.PathLike[str], facts: ReportFacts, overwrite: bool = Fa
         The content of the page.
     overwrite : bool
         Replace a file that exists.
+    step : callable, optional
+        Called with the fraction of the page that is done.
 
     Returns
     -------
@@ -45,5 +64,5 @@ def write(path: str | os.PathLike[str], facts: ReportFacts, overwrite: bool = Fa
     ('<!DOCTYPE html>', True)
     """
     with writing(path, overwrite=overwrite) as [draft]:
-        draft.write_text(page(facts), encoding="utf-8")
+        draft.write_text(page(facts, step), encoding="utf-8")
     return pathlib.Path(path)

@@ -12,6 +12,7 @@ from mag._lib.lazy import cached_property
 from mag._lib.missing import is_missing
 from mag.report._columns import Change, change
 from mag.report._recoding import RecodingFacts
+from mag.report._sensitive import SensitiveFacts
 
 NUMERIC_KINDS = ("datetime", "duration", "number")
 SCOPES = ("joint", "per-column", "sets")
@@ -94,6 +95,10 @@ class ReportFacts:
         Warnings of the code that made the release; the page adds its own.
     manifest : mapping
         How the release was made; the page shows an excerpt.
+    sensitive : sequence of SensitiveFacts
+        The demands of `promises` in numbers.
+    about : mapping of str to str
+        What the page is about: the name of the data, the date, who made it and by which command.
     recoding : Recoding, optional
         The level of each column, where nothing is published as numbers: `original` and `masked` are empty then.
     """
@@ -123,6 +128,8 @@ class ReportFacts:
     promises: Sequence[str] = ()
     warnings: Sequence[str] = ()
     manifest: Mapping[str, Any] = field(default_factory=dict)
+    sensitive: Sequence[SensitiveFacts] = ()
+    about: Mapping[str, str] = field(default_factory=dict)
     recoding: RecodingFacts | None = None
 
     def __post_init__(self) -> None:

@@ -17,6 +17,9 @@ DISTORTED = (
     f"The share of the records in one of {BINS} bins of equal counts changed by more than {100 * VISIBLE_CHANGE:.1f} "
     "percentage points; compare the distributions of"
 )
+LOSS = "share of the variation between records that averaging lost; 0 is none"
+PENALTY = "how much wider than a value published cells are; 0 is not at all"
+MAX_TILES = 6  # figures side by side
 MAX_HEADLINE_CHARACTERS = 300  # characters of a guarantee that are set in large type
 
 
@@ -26,6 +29,7 @@ def header(facts: ReportFacts) -> Element:
     return element(
         "header",
         element("h1", facts.title),
+        _about(facts),
         element("p", facts.guarantee.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"), class_=size),
         _figures(facts),
         element("div", _state_promise(facts), _state_no_promise(facts), class_="promise"),
@@ -36,23 +40,40 @@ def header(facts: ReportFacts) -> Element:
 def _figures(facts: ReportFacts) -> Element:
     """The numbers that everyone asks for first."""
     sizes = [*facts.k.values()] if isinstance(facts.k, Mapping) else [facts.k]
-    pairs = [("k requested", span(min(sizes), max(sizes)))]
+    pairs = [("k requested", span(min(sizes), max(sizes)), "fewest records that must be alike")]
     if facts.scope == "joint":
-        pairs.append(("k counted", tally(facts.smallest)))
-        pairs.append(("Groups", tally(_groups.sizes(facts.labels).size)))
+        pairs.append(("k counted", tally(facts.smallest), "records of the smallest class of the published table"))
+        pairs.append(("Groups", tally(_groups.sizes(facts.labels).size), "each is published with one value a column"))
     else:
-        pairs.append(("Alike in all columns", tally(facts.smallest)))
+        pairs.append(("Alike in all columns", tally(facts.smallest), "records of the smallest class"))
     if facts.with_kept is not None:
-        pairs.append(("Smallest class with kept columns", tally(facts.with_kept[0])))
-    pairs += [("Records published", tally(facts.n)), ("Records withheld", tally(facts.withheld))]
+        pairs.append(
+            ("Smallest class with kept columns", tally(facts.with_kept[0]), "records alike in all published columns")
+        )
+    pairs += [
+        ("Records published", tally(facts.n), "rows of the published table"),
+        ("Records withheld", tally(facts.withheld), "rows that are not published"),
+    ]
     if "information_loss" in facts.utility:
         of_which = " of complete records" if facts.incomplete else ""
         of_what = " (numbers)" if facts.categories or facts.ranges else ""
-        pairs.append((f"Information loss{of_what}{of_which}", share(facts.utility["information_loss"])))
+        pairs.append((f"Information loss{of_what}{of_which}", share(facts.utility["information_loss"]), LOSS))
     if "ncp" in facts.utility:
-        pairs.append(("Certainty penalty", share(facts.utility["ncp"])))
-    rows = (element("div", element("dt", label), element("dd", text)) for label, text in pairs)
-    return element("dl", *rows, class_="figures")
+        pairs.append(("Certainty penalty", share(facts.utility["ncp"]), PENALTY))
+    rows = (
+        element("div", element("dt", label), element("dd", text), element("dd", meaning, class_="meaning"))
+        for label, text, meaning in pairs
+    )
+    across = len(pairs) if len(pairs) <= MAX_TILES else -(-len(pairs) // 2)  # no row of a single one
+    return element("dl", *rows, class_=f"figures across-{across}")
+
+
+def _about(facts: ReportFacts) -> Element | None:
+    """The name of the data, the date, who made the page, and how."""
+    if not facts.about:
+        return None
+    rows = (element("div", element("dt", label), element("dd", text)) for label, text in facts.about.items())
+    return element("dl", *rows, class_="about")
 
 
 def _state_promise(facts: ReportFacts) -> Element:

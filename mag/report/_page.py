@@ -2,18 +2,19 @@
 
 import base64
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import files
 
 from mag import __version__
-from mag.report import _head, _sections
+from mag.report import _cards, _head, _sections
 from mag.report._facts import ReportFacts
 from mag.report._html import Element, element, table, write_html
 
 SECTIONS = [
     _sections.groups,
     _sections.recoding,
-    _sections.columns,
+    _sections.sensitive,
+    _cards.columns,
     _sections.losses,
     _sections.categories,
     _sections.correlations,
@@ -24,9 +25,13 @@ SECTIONS = [
 ]
 
 
-def page(facts: ReportFacts) -> str:
-    """The page about a release, as a text of HTML."""
-    sections = (section(facts) for section in SECTIONS)
+def page(facts: ReportFacts, step: Callable[[float], object] | None = None) -> str:
+    """The page about a release, as a text of HTML; `step` gets the fraction of the sections that are done."""
+    sections = []
+    for done, section in enumerate(SECTIONS, 1):
+        sections.append(section(facts))
+        if step is not None:
+            step(done / len(SECTIONS))
     return _document(facts.title, facts.guarantee, _head.header(facts), sections)
 
 

@@ -88,6 +88,21 @@ def sizes(label: str, counts: Sequence[tuple[int, int, int]]) -> Element:
     return chart(label, *bars, *_axis(ticks))
 
 
+def gauge(label: str, required: float, counted: float) -> Element:
+    """A bar of the counted figure from 0 on, and a line where the required one is."""
+    finite = counted if np.isfinite(counted) else 2 * required
+    end = 1.15 * max(required, finite) or 1.0
+    across = (CHART_WIDTH - 2 * SIDE) / end
+    line = SIDE + required * across
+    return chart(
+        label,
+        element("rect", x=SIDE, y=10, width=_n(finite * across), height=14, class_="bar"),
+        element("path", d=f"M{_n(line)} 4V30", class_="axis"),
+        _label(f"required {required:.3g}", min(line, CHART_WIDTH - 48), 42),
+        height=48,
+    )
+
+
 def share_bar(fraction: float) -> Element:
     """A bar in a cell of a table, 0 to 1."""
     bar = element("rect", width=_n(100 * min(max(fraction, 0.0), 1.0)), height=8, class_="bar")

@@ -9,6 +9,7 @@ from mag._lib.errors import InputTypeError
 from mag.api.table_options import Options
 from mag.api.types import AnyCost, BackendName, MethodName, ProgressReport, RandomState, TableMethodOptions
 from mag.files import FORMATS
+from mag.tables._analysis import AnalysisComparison
 from mag.tables._column_file import release_file
 from mag.tables._file_job import FileRelease
 from mag.tables._guarantee import Guarantee
@@ -18,6 +19,9 @@ from mag.tables._pipeline import release_table
 from mag.tables._release import LatticeNode, Release, TableGrouping
 from mag.tables._sensitive import Promise, constrain_values, recount_promises
 from mag.tables.recode.generalize import generalize
+from mag.tables.suppression.cells import Suppression
+from mag.tables.suppression.guarantee import SuppressionGuarantee
+from mag.tables.suppression.suppress import suppress
 from mag.tables.types import (
     Aggregate,
     ClosenessByColumn,
@@ -33,16 +37,20 @@ from mag.tables.types import (
 )
 
 __all__ = [
+    "AnalysisComparison",
     "FileRelease",
     "Guarantee",
     "LatticeNode",
     "Promise",
     "Release",
+    "Suppression",
+    "SuppressionGuarantee",
     "TableGrouping",
     "constrain_values",
     "generalize",
     "microaggregate",
     "recount_promises",
+    "suppress",
 ]
 
 Name = TypeVar("Name", bound=Hashable)

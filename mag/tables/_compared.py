@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mag import metrics
+from mag._lib import checks
 from mag._lib.keys import as_key
+from mag._lib.roles import is_name
 from mag.frames import Frame
 from mag.frames.categories import CategoryCodes
 from mag.hierarchy import Hierarchy
 from mag.measures import assess
 from mag.measures.scales import labels_in_order, middles
+from mag.tables._analysis import read_values
 from mag.tables._guarantee import Guarantee
 
 if TYPE_CHECKING:
@@ -108,6 +111,17 @@ class Original:
 
     def _floats(self, name: Hashable) -> np.ndarray:
         return self.frame.column(name).units().floats()[self._published]
+
+    def values(self, name: Hashable) -> np.ndarray:
+        """A column of the published records: numbers, or categories as objects."""
+        return read_values(self.frame.column(name))[self._published]
+
+    def weights(self, weights: Any) -> np.ndarray | None:
+        """Weights of the published records, of a column or an array for all records of the original."""
+        if weights is None:
+            return None
+        own = self.frame.column(weights).units().floats() if is_name(weights, self.frame.names) else np.asarray(weights)
+        return checks.weights_for(own, self.frame.n)[self._published]
 
     def kinds(self, names: Iterable[Hashable]) -> dict[Hashable, str]:
         """Of numbers: number, datetime or duration."""

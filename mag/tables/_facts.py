@@ -1,25 +1,38 @@
 """The facts about a release that its report shows."""
 
-from collections.abc import Hashable
+import datetime
+from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mag import verify
 from mag._lib.missing import is_missing
 from mag.frames import frame_of
-from mag.report import Level, RecodingFacts, ReportFacts
+from mag.report import Level, RecodingFacts, ReportFacts, SensitiveFacts
 from mag.tables._compared import BeforeAfter, Original
 
 if TYPE_CHECKING:
     from mag.tables._release import Release
 
 
-def facts_of(release: "Release", original: Original, compared: BeforeAfter, title: str | None) -> ReportFacts:
-    """All that the page shows."""
+def facts_of(
+    release: "Release",
+    original: Original,
+    compared: BeforeAfter,
+    title: str | None,
+    about: Mapping[str, str],
+    step: Callable[[float], object],
+) -> ReportFacts:
+    """All that the page shows; `step` is told the fraction that is done."""
     guarantee = release.guarantee
     before, after = release.numbers()
     categories = compared.categories(guarantee.generalized, release.levels)
     kinds = original.kinds([*before, *compared.ranges])
+    utility = release.utility()
+    step(0.6)
+    risk = release.risk()
+    step(1.0)
     return ReportFacts(
         title=title or ("Microaggregation report" if release.levels is None else "Generalization report"),
         guarantee=str(guarantee),
@@ -32,8 +45,8 @@ def facts_of(release: "Release", original: Original, compared: BeforeAfter, titl
         kinds={name: kind for name, kind in kinds.items() if kind == "datetime"},
         categories=categories,
         ranges=compared.ranges,
-        utility=release.utility(),
-        risk=release.risk(),
+        utility=utility,
+        risk=risk,
         by=guarantee.by,
         untouched=guarantee.kept,
         unit=guarantee.unit,
@@ -46,8 +59,25 @@ def facts_of(release: "Release", original: Original, compared: BeforeAfter, titl
         promises=[*map(str, guarantee.diversity.values()), *map(str, guarantee.closeness.values())],
         warnings=release.warnings,
         manifest=release.manifest(),
+        sensitive=_sensitive_of(release),
+        about={**about, "Date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC"},
         recoding=_recoding_of(release, original),
     )
+
+
+def _sensitive_of(release: "Release") -> list[SensitiveFacts]:
+    """Diversity and closeness in numbers, counted on the published table."""
+    guarantee, facts = release.guarantee, []
+    for promise in (*guarantee.diversity.values(), *guarantee.closeness.values()):
+        counts = verify.sensitive_counts(release.data, [*guarantee.by, *guarantee.columns], promise.key)
+        bound = "t" if promise.is_closeness else "c" if "c" in promise.required else "l"
+        facts.append(
+            SensitiveFacts(
+                promise.name, str(promise), float(promise.required[bound]), promise.counted, bound != "l",
+                [len(own) for own in counts],
+            )
+        )  # fmt: skip
+    return facts
 
 
 def _labels_of(release: "Release", names: list[Hashable]) -> np.ndarray:

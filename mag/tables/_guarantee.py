@@ -4,6 +4,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
+from mag._lib.roles import list_names
 from mag.tables._sensitive import Promise
 
 
@@ -133,7 +134,7 @@ class Guarantee:
         return facts
 
     def __str__(self) -> str:
-        names, strata = ", ".join(map(str, self.columns)), f" (with {', '.join(map(str, self.by))})" if self.by else ""
+        names, strata = list_names(self.columns), f" (with {list_names(self.by)})" if self.by else ""
         if self.scope == "joint":
             text = self._describe_classes(names, strata)
         elif self.scope == "sets":
@@ -141,7 +142,7 @@ class Guarantee:
             text = f"Records are alike in every set of columns{strata}{who}: {'; '.join(map(str, self.sets))}. "
             text += self._describe_union()
         elif isinstance(self.k, dict):
-            many = ", ".join(f"{name} by at least {k}" for name, k in self.k.items())
+            many = list_names([f"{name} by at least {k}" for name, k in self.k.items()])
             text = f"Each published value{strata} is shared by a minimum number of records: {many}. "
             text += self._describe_union()
         else:
@@ -151,12 +152,12 @@ class Guarantee:
             text += f" {self.promises()}"
         if self.generalized:
             are = "is" if len(self.generalized) == 1 else "are"
-            text += f" {', '.join(map(str, self.generalized))} {are} generalized: true for every record."
+            text += f" {list_names(self.generalized)} {are} generalized: true for every record."
         if self.replaced:
             are = "is" if len(self.replaced) == 1 else "are"
-            text += f" {', '.join(map(str, self.replaced))} {are} replaced by one value for each group."
+            text += f" {list_names(self.replaced)} {are} replaced by one value for each group."
         if self.levels:
-            levels = ", ".join(f"{name} {level}" for name, level in self.levels.items())
+            levels = list_names([f"{name} {level}" for name, level in self.levels.items()])
             text += f" Each column is published on one level of its hierarchy: {levels}."
         if self.suppressed:
             records = "record shows" if self.suppressed == 1 else "records show"
@@ -164,9 +165,9 @@ class Guarantee:
         if self.withheld:
             text += f" Withheld: {self.withheld} {'record' if self.withheld == 1 else 'records'}."
         if self.sensitive:
-            text += f" Sensitive and kept as they are: {', '.join(map(str, self.sensitive))}."
+            text += f" Sensitive and kept as they are: {list_names(self.sensitive)}."
         if self.kept:
-            text += f" Kept unchanged and not covered: {', '.join(map(str, self.kept))}."
+            text += f" Kept unchanged and not covered: {list_names(self.kept)}."
         return text
 
     def _describe_classes(self, names: str, strata: str) -> str:
@@ -182,7 +183,7 @@ class Guarantee:
                 f"{counted} {fewest}, and {self.smallest_households} households, of {self.n_records} records."
             )
             if self.household_columns:
-                text += f" Every household has one value of {', '.join(map(str, self.household_columns))}."
+                text += f" Every household has one value of {list_names(self.household_columns)}."
             return text
         shares = f"Every record shares its values of {names}{strata} with"
         if self.unit is not None:

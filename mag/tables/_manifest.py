@@ -14,6 +14,7 @@ from mag import __version__
 from mag._lib.json_types import to_json_types
 from mag.frames import Frame
 from mag.tables._guarantee import Guarantee
+from mag.tables.suppression.guarantee import SuppressionGuarantee
 
 NOT_PUBLISHED = "not published"  # in place of the name of a column
 
@@ -40,7 +41,7 @@ class Provenance:
 
 def make_manifest(
     provenance: Provenance,
-    guarantee: Guarantee,
+    guarantee: Guarantee | SuppressionGuarantee,
     published: dict[str, Any],
     method: str,
     complete: bool,

@@ -881,7 +881,7 @@ def test_an_unknown_command_lists_the_known_ones(mag_):
     assert code == 2
     assert complained.startswith("mag: No such command 'masks'")
     assert (
-        "check, compare, demo, dp, generalize, graph, info, look, mask, plan, rerun, risk, utility, warmup"
+        "check, compare, demo, dp, generalize, graph, info, look, mask, plan, rerun, risk, suppress, utility, warmup"
         in complained
     )
 

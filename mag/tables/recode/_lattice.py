@@ -10,7 +10,7 @@ import numpy as np
 
 from mag.tables.recode._classes import NodeClasses, ValueCounts
 from mag.tables.recode._ladder import Ladder
-from mag.tables.recode._rules import Rules, Suppression
+from mag.tables.recode._rules import ClassSuppression, Rules
 
 Levels = tuple[int, ...]
 REMEMBERED = 2**22  # rows of classes that are kept for nodes above
@@ -111,7 +111,7 @@ class Lattice:
         value = sum(weight * own for weight, own in zip(self._weights, lost, strict=True))
         return Outcome(value, suppression.suppressed, levels, suppression.withheld, suppression.smallest, lost)
 
-    def _lost(self, levels: Levels, classes: NodeClasses, suppression: Suppression) -> tuple[int, ...]:
+    def _lost(self, levels: Levels, classes: NodeClasses, suppression: ClassSuppression) -> tuple[int, ...]:
         gone = ~suppression.kept
         counts = classes.counts[gone]
         return tuple(
