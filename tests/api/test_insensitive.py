@@ -1,4 +1,4 @@
-"""Groups around the corners of public bounds: the definition, and what a change of one record does."""
+"""Groups around the corners of public bounds: the definition, and the effect of a change of one record."""
 
 import itertools
 

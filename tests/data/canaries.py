@@ -1,7 +1,7 @@
 """Tables and files with recognizable values in all that must not be published, and a search for them in all that is.
 
 A case is a kind of input, a treatment (what is withheld, blanked, shuffled) and the outputs of its library.  `findings`
-runs one and tells what was found where; nothing here is shared with the package.
+runs one and lists its findings by place; nothing here is shared with the package.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ DROPPED_NAME = "the name of a dropped column"
 
 @dataclass(frozen=True)
 class Treatment:
-    """What is asked of `microaggregate`, and so what must not be found."""
+    """Options of `microaggregate`, and thereby the values that must not be found."""
 
     rare: str = ""  # what becomes of strata below k: "", "suppress", "merge"
     gaps: str = ""  # what becomes of records that miss cells: "", "drop", "group"
@@ -75,7 +75,7 @@ TREATMENTS = [
 
 
 class Plant:
-    """The cells of a table by column, and what is planted in it."""
+    """The cells of a table by column, and the values planted in it."""
 
     def __init__(self, treatment, seed=0, categories=False):
         self.rng, self.treatment, self.needles = np.random.default_rng(seed), treatment, Needles()
@@ -447,7 +447,7 @@ MEMORY = {
 
 
 def written(write, **options):
-    """What a writer puts into a file."""
+    """The content of a file that a writer makes."""
     file = io.BytesIO()
     write(file, **options)
     return file.getvalue()
@@ -571,7 +571,7 @@ def outputs(data):
 
 
 def release_outputs(release, folder):
-    """What a release tells beside its data."""
+    """Texts of a release other than its data."""
     for name, blob in itertools.chain(pickles(release), shown(release), shown(release.grouping)):
         yield f"release {name}", blob
     yield "manifest", json.dumps(release.manifest(), default=str).encode()
@@ -595,7 +595,7 @@ FILES = {  # the kept columns that a format can hold
 
 
 def file_of(plant, form, kept, path, options=()):
-    """Write the planted table, with what its format can hold beside cells; the columns to keep and to drop."""
+    """Write the planted table, with all that its format can hold besides cells; the columns to keep and to drop."""
     drop = ["w", plant.secret]
     if "pandas" in options:  # as pandas writes it, with all that it knows of a frame
         frame = pandas_plain(plant)[[*MASKED, "g", *kept, *drop]]
@@ -689,7 +689,7 @@ COMMANDS = {"categories masked": with_categories, "generalize": recoded}
 
 
 def run(words):
-    """Exit code and what was printed."""
+    """Exit code and output."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main(words)
@@ -754,7 +754,7 @@ class Refused(Exception):  # noqa: N818 - not an error
 
 
 def findings(case):
-    """What was found of the original: lines of output and place."""
+    """Findings of the original: lines of output and place."""
     ways = {"": _memory_findings, "stream": _stream_findings, "error": _error_findings, "result": _result_findings}
     ways["mistake"] = _category_error_findings
     return sorted(set(ways.get(case.target, _file_findings)(case)))

@@ -1,4 +1,4 @@
-"""What type checkers say to a user's program: nothing where calls are right, and something where they are wrong."""
+"""Type checkers accept right calls of a user's program, and report wrong ones."""
 
 import importlib.util
 import inspect

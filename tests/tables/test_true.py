@@ -1,4 +1,4 @@
-"""What is published as true is true, in exact arithmetic; rounding and means are exact; order leaves no trace."""
+"""Statements published as true are true, in exact arithmetic; rounding and means are exact; order leaves no trace."""
 
 import datetime
 import math

@@ -1,4 +1,4 @@
-"""`mag.generalize` and `mag generalize`: what is published, in which dtype, what is said of it, what is not there."""
+"""`mag.generalize` and `mag generalize`: published cells and dtypes, warnings, and values that must not be there."""
 
 import io
 import json
