@@ -297,7 +297,7 @@ def _recoding_words(asked: Recoding, folder: str) -> list[str]:
     words += [f"--aggregate={name}={how}" for name, how in asked.options.get("aggregate", {}).items()]
     words += [f"--order={name}={','.join(listed)}" for name, listed in asked.options.get("order", {}).items()]
     words += [f"--round={name}={digits}" for name, digits in asked.options.get("round", {}).items()]
-    for option in ("suppress", "suppressed", "missing", "small_strata", "method"):
+    for option in ("max_suppressed", "show_suppressed_as", "missing", "small_strata", "method"):
         if option in asked.options:
             words.append(f"--{option.replace('_', '-')}={asked.options[option]}")
     return [*words, *(["--shuffle"] if asked.options.get("shuffle") else [])]

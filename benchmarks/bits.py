@@ -282,7 +282,7 @@ def multivariate(threads: int) -> Cases:
         "multivariate/anneal/init",
         partial(run, X, 5, method="anneal", init=start, iterations=100, restarts=1, random_state=2),
     )
-    yield "insensitive", partial(mag.insensitive, X, 5, bounds=[(-3.0, 3.0)] * X.shape[1])
+    yield "insensitive", partial(mag.insensitive_groups, X, 5, bounds=[(-3.0, 3.0)] * X.shape[1])
     for bound, k in itertools.product(BOUNDS, [3, 7]):
         yield f"multivariate/bound/{bound}/{k}", partial(run, X[:90], k, method="mdav", bound=bound)
 

@@ -682,7 +682,7 @@ def recoded(words, plant, folder):
             words = [*words[:at], *words[at + 2 :]]
     for name, (low, high, widths) in RANGES.items():
         words += ["--intervals", f"{name}={low}:{high}:{','.join(map(str, widths))}"]
-    return ["generalize", *words[1:], "--suppress", "0.5"]
+    return ["generalize", *words[1:], "--max-suppressed", "0.5"]
 
 
 COMMANDS = {"categories masked": with_categories, "generalize": recoded}
@@ -724,9 +724,12 @@ def tree_of(values):
 
 RANGES = {"x": (0, 10**9, [10**8, 5 * 10**8]), "y": (0, 2**53, [2**51, 2**52])}
 FUNCTIONS = {  # what is called, and with which options
-    "generalize": (mag.generalize, {"suppress": 0.4}),
-    "generalize, withholding": (mag.generalize, {"suppress": 0.4, "suppressed": "withhold"}),
-    "generalize, diverse": (mag.generalize, {"suppress": 0.5, "diversity": {"count": 2}, "closeness": {"seen": 0.9}}),
+    "generalize": (mag.generalize, {"max_suppressed": 0.4}),
+    "generalize, withholding": (mag.generalize, {"max_suppressed": 0.4, "show_suppressed_as": "withhold"}),
+    "generalize, diverse": (
+        mag.generalize,
+        {"max_suppressed": 0.5, "diversity": {"count": 2}, "closeness": {"seen": 0.9}},
+    ),
     "categories": (mag.microaggregate, {}),
     "middles": (mag.microaggregate, {"aggregate": {"x": "mid_range", "y": "mid_range"}, "standardize": "range"}),
     "diverse": (mag.microaggregate, {"diversity": {"count": ("entropy", 2)}, "closeness": {"seen": 0.9}}),
@@ -890,7 +893,7 @@ CATEGORY_MISTAKES = {  # of functions that take categories: the function, and op
     "a failing function": ("generalize", {"hierarchies": {JOB: lambda values: mag.Hierarchy.dates(values)}}),
     "numbers to recode": ("generalize", {"hierarchies": None}),
     "outside of intervals": ("generalize", {"hierarchies": {"x": mag.Hierarchy.intervals(0, 9, [3])}}),
-    "nothing suppressed": ("generalize", {"suppress": 0, "missing": "group"}),
+    "nothing suppressed": ("generalize", {"max_suppressed": 0, "missing": "group"}),
     "missing cells to recode": ("generalize", {"missing": "error"}),
     "diversity to recode": ("generalize, diverse", {"diversity": {"count": 40}}),
 }
