@@ -1,4 +1,4 @@
-"""What "auto" chooses, beside its candidates: loss, processor time, the largest change of a share, and who dominates.
+"""The method that "auto" chooses, and its candidates: loss, processor time, change of shares, and who dominates.
 
     python -m benchmarks.auto            # up to 10 000 records, k = 3 and 10: minutes
     python -m benchmarks.auto --full     # up to 10⁶ records, k = 3, 5, 10 and 50: hours

@@ -94,7 +94,7 @@ def rows_of(number: str, printed: dict) -> list[dict]:
 
 
 def main() -> None:
-    """Print the tables that are asked for, and how many cells are equal to the printed decimals."""
+    """Print the requested tables, and how many cells are equal to the printed decimals."""
     tables, everything = published()["thesis"], []
     for number in [a for a in sys.argv[1:] if a in WANTED] or WANTED:
         printed = tables.get(number) or tables[f"{number}_IL"]

@@ -1,4 +1,4 @@
-"""The project's folder; data sets and published tables, which are not part of it: beside it or at $MAG_DATA."""
+"""The project's folder; data sets and published tables, which are not part of it, are next to it or at $MAG_DATA."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""Private releases as callers see them: what is published, what is refused, and that nothing tells of the data."""
+"""Private releases as callers see them: their content, refused calls, and that no message depends on the data."""
 
 import json
 import math
