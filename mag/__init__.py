@@ -27,6 +27,7 @@ __all__ = [
     "RecordGrouping",
     "Release",
     "Suppression",
+    "UnitsWarning",
     "backends",
     "columns",
     "compare",
@@ -41,6 +42,7 @@ __all__ = [
     "multivariate",
     "plan",
     "privacy",
+    "protect",
     "suppress",
     "univariate",
     "verify",
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
         InputTypeError,
         InputValueError,
         NotAnonymousError,
+        UnitsWarning,
     )
     from mag.api.backends import backends
     from mag.api.columns import columns
@@ -89,6 +92,7 @@ _HOMES = {
     "RecordGrouping": "mag.results",
     "Release": "mag.tables",
     "Suppression": "mag.tables",
+    "UnitsWarning": "mag._lib.errors",
     "backends": "mag.api.backends",
     "InputError": "mag._lib.errors",
     "NotAnonymousError": "mag._lib.errors",
@@ -108,6 +112,7 @@ _HOMES = {
     "multivariate": "mag.api.multivariate",
     "plan": "mag.tables.plan",
     "privacy": "mag.privacy",
+    "protect": "mag.protect",
     "suppress": "mag.tables",
     "univariate": "mag.api.univariate",
     "verify": "mag.verify",

@@ -33,6 +33,7 @@ QUICK = {  # a file of tests that enters each package, and takes seconds once it
     "hierarchy": "hierarchy/test_hierarchy.py",
     "measures": "measures/test_privacy.py",
     "methods": "tables/test_table.py",
+    "protect": "protect/test_coding.py",
     "report": "report/test_report.py",
     "distributed": "promises/test_recounts.py",
     "solvers": "results/test_results.py",

@@ -50,14 +50,24 @@ class ClassCounter:
 
     def sizes(self) -> Iterator[np.ndarray]:
         """The sizes of the classes, in no order; once."""
+        for blocks in self._collect():
+            yield sizes_of_classes(blocks) if blocks else np.zeros(0, np.int64)
+
+    def seconds(self) -> Iterator[np.ndarray]:
+        """How many different second words the rows of each first word have, in no order; once."""
+        for blocks in self._collect():
+            yield np.unique(add_classes(blocks).first, return_counts=True)[1] if blocks else np.zeros(0, np.int64)
+
+    def _collect(self) -> Iterator[list[HashedClasses]]:
+        """All rows, those of equal first words together."""
         if self._file is None:
-            yield sizes_of_classes(self._held) if self._held else np.zeros(0, np.int64)
+            yield self._held
             return
         if self._held:
             self._write_run()
         with self._file:
             for first, end in self._batches():
-                yield sizes_of_classes([self._read(int(cuts[first]), int(cuts[end])) for cuts in self._cuts])
+                yield [self._read(int(cuts[first]), int(cuts[end])) for cuts in self._cuts]
 
     def _write_run(self) -> None:
         if self._file is None:

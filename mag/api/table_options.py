@@ -126,7 +126,7 @@ class Options:
         "The column that names the person, household or firm of each record.  k then counts these units instead of "
         "records: every class has records of at least k of them, and strata with fewer than k units are small.  The "
         "column is not published.",
-        (MICROAGGREGATE,),
+        (MICROAGGREGATE, PARQUET_JOINTLY, GENERALIZE),
         hint="Any",
         kind="column name, optional",
         recorded=IF_USED,
@@ -134,6 +134,7 @@ class Options:
             Flag(
                 "The column that names the person or household of each record: k counts them; not published.",
                 COLUMNS_PANEL,
+                (MASK, GENERALIZE),
             )
         ],
     )
@@ -141,7 +142,7 @@ class Options:
         None,
         "The column that names the household of each record.  Every class then has records of at least `k_household` "
         "households as well.  The column is not published.",
-        (MICROAGGREGATE,),
+        (MICROAGGREGATE, PARQUET_JOINTLY, GENERALIZE),
         hint="Any",
         kind="column name, optional",
         recorded=IF_USED,
@@ -149,6 +150,7 @@ class Options:
             Flag(
                 "The column that names the household of each record: every class has several; not published.",
                 COLUMNS_PANEL,
+                (MASK, GENERALIZE),
             )
         ],
     )
@@ -173,7 +175,7 @@ class Options:
     k_household: int | None = option(
         None,
         "The smallest number of households of a class; `k` by default.",
-        (MICROAGGREGATE,),
+        (MICROAGGREGATE, PARQUET_JOINTLY, GENERALIZE),
         hint="int | None",
         kind="int, optional",
         recorded=IF_USED,
@@ -181,6 +183,7 @@ class Options:
             Flag(
                 "Smallest number of households of a class (default: k).",
                 GROUPING_PANEL,
+                (MASK, GENERALIZE),
                 type=int | None,
                 metavar="K",
             )
@@ -512,6 +515,25 @@ class Options:
             )
         ],
     )
+    levels: Any = option(
+        None,
+        "By column: the level of its hierarchy to publish it on, 0 for the values themselves, or the least and the "
+        'largest one: ``{"age": 2, "job": (1, 3)}``.',
+        (GENERALIZE,),
+        hint="Mapping[Any, int | tuple[int, int]] | None",
+        kind="dict, optional",
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "The level that a column is published on, e.g. age=2, or the least and the largest one, e.g. age=1:3. "
+                "Repeatable.",
+                LEVELS_PANEL,
+                (GENERALIZE,),
+                names=("--level",),
+                metavar="NAME=LEVELS",
+            )
+        ],
+    )
     max_nodes: int = option(
         10**6,
         "The largest number of combinations of levels that are searched with proof, up to 10**7.  If there are more, "
@@ -595,6 +617,24 @@ class Options:
                 (SUPPRESS,),
                 words=("value", "wildcard"),
             ),
+        ],
+    )
+    special: Any = option(
+        None,
+        'By column of numbers: values that are codes, such as ``{"income": [0, -9]}``.  They are published as they are '
+        "and never averaged: records with the same special values are grouped with each other, like records that miss "
+        "the same cells.  Those with a code that fewer than k records share are a small stratum.",
+        (MICROAGGREGATE,),
+        hint="Mapping[Any, Sequence[float]] | None",
+        kind="dict, optional",
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "Values of a column that are codes: published as they are and never averaged, e.g. income=0,-9. "
+                "Repeatable.",
+                MISSING_PANEL,
+                metavar="NAME=CODES",
+            )
         ],
     )
     small_strata: str = option(

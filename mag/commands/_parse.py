@@ -142,6 +142,17 @@ def parse_importance(words: Sequence[str], columns: Sequence[str]) -> dict[str, 
     return factors
 
 
+def parse_special(words: Sequence[str], columns: Sequence[str]) -> dict[str, list[float]]:
+    """The special values of every column that has some, NAME=CODE,CODE,…"""
+    special = {}
+    for name, listed in parse_pairs("--special", "NAME=CODES", words, columns).items():
+        codes = [_value(code) for code in listed.split(",")]
+        if any(isinstance(code, (str, bool)) for code in codes):
+            raise InputValueError(f"--special must be NAME=CODES, which are numbers; got '{name}={listed}'.")
+        special[name] = codes
+    return special
+
+
 def parse_categories(
     columns: Sequence[str],
     aggregate: Sequence[str] | None,

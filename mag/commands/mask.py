@@ -9,9 +9,16 @@ from mag._lib.atomic import SECRET
 from mag._lib.errors import InputValueError
 from mag.api.table_options import MASK
 from mag.commands import _options as opt
-from mag.commands._codes import note_codes
+from mag.commands._codes import note_codes, note_units
 from mag.commands._output import bar
-from mag.commands._parse import Demands, parse_categories, parse_integers, parse_method_options, parse_sets
+from mag.commands._parse import (
+    Demands,
+    parse_categories,
+    parse_integers,
+    parse_method_options,
+    parse_sets,
+    parse_special,
+)
 from mag.commands._plan import apply_plan
 from mag.commands._publish import Cells, FileRoles, Files, Summary, write_release
 from mag.commands._table import read_table, read_weights
@@ -65,6 +72,7 @@ def mask(
     order: opt.Order = None,
     importance: opt.Importance = None,
     other: opt.Other = "error",
+    special: Annotated[list[str] | None, opt.table_option("special")] = None,
     weights: opt.Weights = None,
     decimals: Annotated[list[str] | None, opt.table_option("round")] = None,
     report: opt.Report = None,
@@ -114,6 +122,7 @@ def mask(
     options: Options = roles.options() | table_options | by_column | parse_method_options(option or [])
     options |= {"sets": parse_sets(sets, column) if sets else None}
     options |= {"round": parse_integers("--round", decimals) if decimals else None, "other": other}
+    options |= {"special": parse_special(special, column)} if special else {}
     group_size = parse_integers("-k", k)
     if _is_streamed(files, options, memory, has_codes=text_layout.has_codes):
         options |= {"weights": weights, "memory": memory}
@@ -165,6 +174,8 @@ def _mask_table(
     owners = [*roles.owners.values()]
     frame, meta = read_table(files.source, cells.computed, roles.untouched, weights, cells.categories, owners)
     note_codes(frame, [name for name in cells.computed if name in roles.columns], k, quiet)
+    if not owners:
+        note_units(files.source, roles.drop, roles.keep, quiet)
     if weights is not None:
         options = options | {"weights": read_weights(files.source, weights)}
     with bar(f"grouping {frame.height} records", quiet) as progress:

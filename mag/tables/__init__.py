@@ -106,6 +106,7 @@ def microaggregate(
     weights: Any = None,
     standardize: bool | Literal["range"] | None = None,
     missing: Missing = "error",
+    special: Mapping[Any, Sequence[float]] | None = None,
     small_strata: SmallStrata = "error",
     round: int | dict[Any, int] | None = None,  # noqa: A002 - what it is called everywhere
     keep: Names = (),
@@ -200,6 +201,10 @@ def microaggregate(
     missing : {"drop", "error", "group"}
         How to treat records with missing cells in `columns` (null, NaN, NaT): withhold them, raise an error, or group
         them with records that miss the same cells; missing cells stay missing.
+    special : dict, optional
+        By column of numbers: values that are codes, such as ``{"income": [0, -9]}``.  They are published as they are
+        and never averaged: records with the same special values are grouped with each other, like records that miss the
+        same cells.  Those with a code that fewer than k records share are a small stratum.
     small_strata : {"error", "merge", "suppress"}
         How to treat strata with fewer than k records: raise an error, pool them (with each other, then with the next
         smallest; where pooled records differ in a column of `by`, that cell becomes missing), or withhold them.

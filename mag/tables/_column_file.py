@@ -101,9 +101,10 @@ class ColumnJob(FileJob["ColumnFiles"]):
         for tables in zip(*map(parts.row_groups, self.ks), strict=True):
             yield [table.column(0) for table in tables]
 
-    def recount(self, file: ParquetSource, parts: "ColumnFiles") -> tuple[int, dict[Hashable, int]]:
+    def recount(self, file: ParquetSource, parts: "ColumnFiles") -> dict[str, Any]:
         """By all columns, and by each."""
-        return recount_file(file, self.ks, self.roles.by)
+        smallest, by_column = recount_file(file, self.ks, self.roles.by)
+        return {"smallest": smallest, "smallest_by_column": by_column}
 
 
 def recount_file(file: ParquetSource, ks: Mapping[Any, int], by: Sequence[Any]) -> tuple[int, dict[Hashable, int]]:

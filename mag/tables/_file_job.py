@@ -101,8 +101,7 @@ class FileJob(abc.ABC, Generic[Parts]):
         self.source, self.options, self.roles = source, options, roles
         self.overwrite = checks.flag("overwrite", options.overwrite)
         self.progress = Progress(progress_of(options.progress))
-        dropped = frozenset(roles.drop)
-        self.published: list[Any] = [name for name in source.names if name not in dropped]
+        self.published: list[Any] = [name for name in source.names if name not in roles.unpublished]
 
     @abc.abstractmethod
     def open_parts(self, folder: pathlib.Path) -> Parts:
@@ -117,8 +116,8 @@ class FileJob(abc.ABC, Generic[Parts]):
         """The masked columns of every row group, in the order of the roles."""
 
     @abc.abstractmethod
-    def recount(self, file: ParquetSource, parts: Parts) -> tuple[int, dict[Hashable, int]]:
-        """The smallest class of the written file, and that of every column; one below k is an error."""
+    def recount(self, file: ParquetSource, parts: Parts) -> dict[str, Any]:
+        """The counts of the guarantee, of the written file; a class that is too small is an error."""
 
     def recorded(self) -> dict[str, Any]:
         """The options for the manifest."""
@@ -139,7 +138,7 @@ class FileJob(abc.ABC, Generic[Parts]):
             self._put_together(draft, parts, masked.contents)
             self.source.check_unchanged()
             self.progress.step(WRITTEN)
-            guarantee = self._guarantee(masked, *self.recount(ParquetSource(draft), parts))
+            guarantee = self._guarantee(masked, self.recount(ParquetSource(draft), parts))
             manifest = self._manifest(masked, guarantee, {"name": output.name, "sha256": digest(draft)})
             note.write_text(json.dumps(manifest, indent=1) + "\n")
         self.progress.finish()
@@ -164,7 +163,7 @@ class FileJob(abc.ABC, Generic[Parts]):
                 self.progress.step(MASKED + (WRITTEN - MASKED) * done)
         check_agreement(contents, hexadecimal(hashes))
 
-    def _guarantee(self, masked: Masked, smallest: int, by_column: dict[Hashable, int]) -> Guarantee:
+    def _guarantee(self, masked: Masked, counts: dict[str, Any]) -> Guarantee:
         return Guarantee(
             scope=self.scope,
             k=self.options.k,
@@ -174,8 +173,7 @@ class FileJob(abc.ABC, Generic[Parts]):
             n_records=self.source.n,
             withheld=0,
             n_groups=masked.n_groups,
-            smallest=smallest,
-            smallest_by_column=by_column,
+            **counts,
         )
 
     def _manifest(self, masked: Masked, guarantee: Guarantee, file: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ its records are counted by 128-bit hashes, one range of hashes after the other; 
 import math
 import pathlib
 import re
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -29,7 +29,7 @@ from mag.tables._file_job import MASKED, FileJob, FileRelease, Masked, check_opt
 from mag.tables._parquet import ParquetSource, check_agreement, hexadecimal
 from mag.tables._parts import PartFiles, Partitioning, examine, measure, read_records
 from mag.tables._pipeline import release_table
-from mag.tables._request import ColumnRoles, check_request
+from mag.tables._request import Request, check_request
 
 MEMORY = 2**30  # bytes, by default
 SIZE = r"(\d+|\d+\.\d*) *([kmgt]?)(i?)b?"
@@ -75,7 +75,7 @@ def release_joint_file(table: Any, options: Options) -> FileRelease:
         raise InputValueError(
             "columns must name two columns or more of a file; use scope='per-column' for a single one."
         )
-    return JointJob(source, options, request.roles).write()
+    return JointJob(source, options, request).write()
 
 
 class JointJob(FileJob[PartFiles]):
@@ -83,13 +83,17 @@ class JointJob(FileJob[PartFiles]):
 
     engine, scope = PARQUET_JOINTLY, "joint"
 
-    def __init__(self, source: ParquetSource, options: Options, roles: ColumnRoles) -> None:
+    def __init__(self, source: ParquetSource, options: Options, request: Request) -> None:
+        roles = request.roles
         super().__init__(source, options, roles)
+        self.k_household = request.plan.k_household
         self.k = checks.integer("k", options.k, 1, max(source.n, 1), "n")
         self.memory = bytes_of(options.memory)
         weights = [] if options.weights is None else [options.weights]
-        self.names: list[Any] = list(dict.fromkeys([*roles.columns, *roles.by, *weights]))
-        for name in [*roles.by, *roles.columns]:
+        self.names: list[Any] = list(
+            dict.fromkeys([*roles.columns, *roles.by, *roles.unit, *roles.household, *weights])
+        )
+        for name in [*roles.by, *roles.columns, *roles.unit, *roles.household]:
             verify.require_words(source.schema.field(name))
             if "view" in str(source.schema.field(name).type):  # Arrow cannot take rows of them
                 kind = describe_dtype(source.schema.field(name).type)
@@ -115,12 +119,18 @@ class JointJob(FileJob[PartFiles]):
         """An empty folder."""
         return PartFiles(folder)
 
-    def recount(self, file: ParquetSource, parts: PartFiles) -> tuple[int, dict[Hashable, int]]:
-        """By all columns."""
+    def recount(self, file: ParquetSource, parts: PartFiles) -> dict[str, Any]:
+        """By all columns; units and households are those of the source, whose records are in the same order."""
         names = [*self.roles.by, *self.roles.columns]
         smallest = count_smallest(file, names, parts.folder, self.memory)
         verify.require(smallest, self.k, names, file.n)
-        return smallest, {}
+        counts: dict[str, Any] = {"smallest": smallest}
+        for option, k in (("unit", self.k), ("household", self.k_household)):
+            if own := getattr(self.roles, option):
+                least = count_units(file, names, self.source, own[0], parts.folder, self.memory)
+                verify.require_enough(least, k, names, f"{option}s")
+                counts |= {option: own[0], f"smallest_{option}s": least}
+        return counts | ({"k_household": self.k_household} if self.roles.household else {})
 
     # ---- parts
 
@@ -249,3 +259,19 @@ def count_smallest(file: ParquetSource, names: list[Any], folder: pathlib.Path, 
     if counted != file.n:
         raise InputRuntimeError(f"{counted} of {file.n} records were counted: nothing is published.")
     return smallest
+
+
+def count_units(
+    file: ParquetSource, names: list[Any], source: ParquetSource, unit: Any, folder: pathlib.Path, memory: int
+) -> int:
+    """The smallest number of units of a class of the file; the source, whose records are in its order, has the units.
+
+    Classes and units are hashes of 64 bits each.
+    """
+    counter, counted = ClassCounter(memory, folder), 0
+    for group, own in zip(file.row_groups(names), source.row_groups([unit]), strict=True):
+        counter.add(rowhash.uncounted((hash_rows(group, names)[0], hash_rows(own, [unit])[0])))
+        counted += own.num_rows
+    if counted != file.n:
+        raise InputRuntimeError(f"{counted} of {file.n} records were counted: nothing is published.")
+    return min((int(own.min()) for own in counter.seconds() if own.size), default=0)

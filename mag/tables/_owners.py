@@ -41,10 +41,11 @@ class Owners:
         units, homes = self.count(part)
         return (units < max(plan.ks.values())) | (homes < plan.k_household)
 
-    def constrain(self, n: int, plan: GroupingPlan) -> list[Constraint]:
-        """What groups have to satisfy."""
-        units = np.arange(n) if self.units is None else self.units
-        found = [Constraint.of("unit", Distinct(max(plan.ks.values())), number_rows([units]))]
+    def constrain(self, plan: GroupingPlan, records: int | None = None) -> list[Constraint]:
+        """What groups have to satisfy; with a number of records and no units, enough records as well."""
+        found, units = [], np.arange(records or 0) if self.units is None else self.units
+        if units.size:
+            found.append(Constraint.of("unit", Distinct(max(plan.ks.values())), number_rows([units])))
         if self.homes is not None:
             found.append(Constraint.of("household", Distinct(plan.k_household), number_rows([self.homes])))
         return found
@@ -97,7 +98,7 @@ def list_ways(
     """Records grouped and repaired; and, if all columns are numbers, units grouped by their means."""
     limit = request.options.time_limit
     half = replace(request, options=replace(request.options, time_limit=limit and limit / 2))
-    enough = owners.constrain(strata.rows.size, request.plan)
+    enough = owners.constrain(request.plan, strata.rows.size)
     groups = group_jointly(comparable, strata, weights, half, enough)
     yield constrain_groups(groups, comparable, strata, enough, half)
     z, trees = comparable.read(places=True)

@@ -35,28 +35,41 @@ from mag.tables._request import GroupingPlan, Request, check_request, decimals_b
 from mag.tables._round import round_floats
 from mag.tables._sensitive import check_feasible, constrain, failing_strata, orders_of, promises_of
 from mag.tables._sets import group_sets
+from mag.tables._special import SpecialCells, split_special
 from mag.tables._strata import SmallStrataError, Strata, form_strata, sizes_of
 from mag.tables.criteria.enforce import Constraint
 from mag.tables.plan import plan_of
+from mag.tables.repeats import warn_of_units
 
 
 @dataclass(frozen=True)
 class TableColumns:
     """The columns to mask as exact numbers, the decimals that floats are rounded to, and the records' weights.
 
-    `owners` are the units and households of the records.
+    `owners` are the units and households of the records; `special` cells are missing in `units`.
     """
 
     units: dict[Hashable, Units | CategoryCodes]
     decimals: dict[Hashable, int]
     weights: np.ndarray | None
     owners: Owners = field(default_factory=Owners)
+    special: dict[Hashable, SpecialCells] = field(default_factory=dict)
 
     def select(self, rows: np.ndarray) -> "TableColumns":
         """The same of some records."""
         units = {name: unit.select(rows) for name, unit in self.units.items()}
         weights = None if self.weights is None else self.weights[rows]
-        return TableColumns(units, self.decimals, weights, self.owners.select(rows))
+        special = {name: own.select(rows) for name, own in self.special.items()}
+        return TableColumns(units, self.decimals, weights, self.owners.select(rows), special)
+
+    def missing(self) -> dict[Hashable, np.ndarray]:
+        """By column: which cells are missing, but for special ones; columns without any are left out."""
+        found: dict[Hashable, np.ndarray] = {}
+        for name, unit in self.units.items():
+            if unit.missing is not None:
+                absent = unit.missing & (self.special[name].place == 0) if name in self.special else unit.missing
+                found |= {name: absent} if absent.any() else {}
+        return found
 
 
 @dataclass(frozen=True)
@@ -92,6 +105,8 @@ def release_table(table: Any, options: Options) -> Release:
     request = check_request(frame.names, options, lambda name: scale_of(frame, name, options))
     columns = read(frame, request)
     warn_of_codes(columns.units, request.plan.ks)
+    if not (request.roles.unit or request.roles.household):
+        warn_of_units(frame, request.roles.drop, request.roles.keep)
     strata = stratify(frame, columns, request)
     orders = orders_of(frame, request.roles.sensitive, request.options.order)
     constraints = constrain(frame, strata.rows, request.demands, orders)
@@ -111,6 +126,8 @@ def release_table(table: Any, options: Options) -> Release:
     clock.lap("mask")
     promises = promises_of(request.demands, constraints, orders)
     require_true(frame, published, columns.units, request)
+    for name, values in (request.options.special or {}).items():
+        verify.require_special(frame, published.data, published.rows, name, list(values))
     guarantee = recount(frame, published.data, published.rows, strata, groups, promises, request)
     clock.lap("recount")
     return make_release(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
@@ -127,7 +144,10 @@ def read(frame: Frame, request: Request) -> TableColumns:
     owners = read_owners(frame, request.roles.unit, request.roles.household)
     if request.plan.household_columns and owners.homes is not None:
         check_one_value(units, owners.homes, request.plan.household_columns)
-    return TableColumns(units, decimals, _weights(frame, request.options.weights), owners)
+    special = {}
+    for name, values in (request.options.special or {}).items():
+        units[name], special[name] = split_special(name, units[name], list(values))
+    return TableColumns(units, decimals, _weights(frame, request.options.weights), owners, special)
 
 
 def scale_of(frame: Frame, name: Hashable, options: Options) -> str:
@@ -241,7 +261,7 @@ def stratify(frame: Frame, columns: TableColumns, request: Request) -> Strata:
 
 def _strata(frame: Frame, columns: TableColumns, request: Request) -> Strata:
     plan, policy, small_policy = request.plan, request.options.missing, request.options.small_strata
-    missing = {name: unit.missing for name, unit in columns.units.items() if unit.missing is not None}
+    missing = columns.missing()
     rows, pattern = np.arange(frame.n), None
     if missing and policy == "error":
         listed = ", ".join(f"{int(mask.sum())} in {name!r}" for name, mask in missing.items())
@@ -252,8 +272,9 @@ def _strata(frame: Frame, columns: TableColumns, request: Request) -> Strata:
     if missing and policy == "drop":
         rows = np.flatnonzero(~np.logical_or.reduce(list(missing.values())))
         missing = {}
-    if missing and not plan.per_column:
-        pattern = number_rows([mask.astype(np.int64) for mask in missing.values()])
+    if (missing or columns.special) and not plan.per_column:
+        masks = [mask.astype(np.int64) for mask in missing.values()]
+        pattern = number_rows([*masks, *(own.place for own in columns.special.values())])
     least = max(plan.ks.values()) if _are_integers(plan) else 1
     by = [frame.column(name).codes() for name in request.roles.by]
 
@@ -276,6 +297,7 @@ def _strata(frame: Frame, columns: TableColumns, request: Request) -> Strata:
     except SmallStrataError as error:
         least_k = f"k={plan.k}" if plan.k_is_one else "the k of each column"
         also = " (records that miss the same cells are one)" if missing else ""
+        also = " (records with the same special values, and missing cells, are one)" if columns.special else also
         what = "records" if columns.owners.units is None else "units"
         what += "" if columns.owners.homes is None else f" of {plan.k_household} households"
         ways = "'suppress'" if small_policy == "merge" else "'merge' or 'suppress'"
@@ -349,6 +371,8 @@ def mask(
             own, of_own = unit.select(counted), labels[counted]
             weights = None if weights is None else weights[counted]
         values, missing = _representatives(own, of_own, n_groups, aggregate, weights, decimals), unit.missing
+        if name in columns.special:
+            values, labels, missing = columns.special[name].fill(values, labels, missing)
         if permutation is not None:
             labels, missing = labels[permutation], None if missing is None else missing[permutation]
         masked[name] = frame.column(name).to_column(values, labels, missing)

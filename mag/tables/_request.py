@@ -19,6 +19,7 @@ from mag.tables._aggregate import AGGREGATES
 from mag.tables._categories import ALLOWED, WEIGHTED
 from mag.tables._column_sets import ColumnSet, largest_k, read_sets
 from mag.tables._sensitive import SensitiveDemand, demands_of, sensitive_columns
+from mag.tables._special import check_special
 
 WITHHELD = "withheld: it would undo the shuffle"
 OF_COST = {"mid-range": "mid_range", "rounded mean": "mean"}  # representatives of costs that are called otherwise here
@@ -104,19 +105,23 @@ def check_request(
     if options.enforce != "auto" and not demands:
         raise InputValueError(f"enforce is not used without diversity= or closeness=; got {options.enforce!r}.")
     check_names_of("importance", options.importance, roles.columns)
+    check_names_of("special", options.special, roles.columns)
     if options.other != "error" and not options.hierarchies:
         raise InputValueError(f"other is not used without hierarchies; got {options.other!r}.")
     scales = {name: "number" if options.scope == "per-column" else scale_of(name) for name in roles.columns}
     plan = plan_of(roles.columns, options, scales)
     if roles.unit or roles.household or plan.sets:
         _check_counts_used(plan, demands, "sets" if plan.sets else "unit" if roles.unit else "household")
+    if options.special and plan.per_column:
+        raise InputValueError("special is for scope='joint'; got scope='per-column'.")
+    check_special(options.special, scales, plan.aggregates)
     checks.flag("shuffle", options.shuffle)
     generator = generator_of(options.random_state)
     threads = checks.thread_count("threads", options.threads)
     if plan.single:
         checks.unused("time_limit", options.time_limit, "columns that are grouped by themselves")
     progress = progress_of(options.progress)
-    if options.small_strata != "error" and not roles.by and options.missing != "group":
+    if options.small_strata != "error" and not (roles.by or options.special or options.missing == "group"):
         raise InputValueError(f"small_strata is not used without by= or missing='group'; got {options.small_strata!r}.")
     return Request(options, roles, plan, scales, demands, generator, threads, progress)
 

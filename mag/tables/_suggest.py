@@ -77,15 +77,15 @@ def _judge(look: ColumnLook) -> tuple[PlanRole, str]:
     return "mask", "an intruder knows it, by its name" if words & KNOWN else "an intruder may know it"
 
 
+def is_name_of_units(name: Hashable) -> bool:
+    """Whether a column is called like an identifier of people or households."""
+    words = split_words(name)
+    return bool(words & UNITS and words & IDENTIFIERS)
+
+
 def _find_unit(n: int, looks: Iterable[ColumnLook]) -> Hashable | None:
     """The column that names people or households of several records each; of several columns that with most values."""
-    units = [
-        look
-        for look in looks
-        if split_words(look.name) & UNITS
-        and split_words(look.name) & IDENTIFIERS
-        and 1 < look.distinct <= n / MIN_REPEATS
-    ]
+    units = [look for look in looks if is_name_of_units(look.name) and 1 < look.distinct <= n / MIN_REPEATS]
     return max(units, key=lambda look: look.distinct).name if units and not any(u.missing for u in units) else None
 
 

@@ -229,7 +229,11 @@ def count_units(table: Any, columns: Sequence[Hashable], cells: Sequence[Any]) -
 
 def require_units(table: Any, columns: Sequence[Hashable], cells: Sequence[Any], k: int, what: str = "units") -> int:
     """The smallest number of units of a class; raise `NotAnonymousError` if it is below k."""
-    least = min(count_units(table, columns, cells)[0])
+    return require_enough(min(count_units(table, columns, cells)[0]), k, columns, what)
+
+
+def require_enough(least: int, k: int, columns: Sequence[Hashable], what: str = "units") -> int:
+    """The same number of units; raise `NotAnonymousError` if it is below k."""
     if least < k:
         raise NotAnonymousError(
             f"The published table would have a class of {least} {what} in {', '.join(map(str, columns))} where k={k} "
@@ -457,6 +461,19 @@ def require_true(
 
     wrong = _contained.count_untrue(originals, _column(frame, column), number_cells, hierarchy, order)
     require_promise(wrong == 0, f"{column} is true for every record, which it is not for {wrong}")
+
+
+def require_special(
+    original: Frame, published: Any, rows: np.ndarray | None, column: Hashable, values: Sequence[float]
+) -> None:
+    """Raise `NotAnonymousError` where a cell shows one of these values and its original does not, or the reverse."""
+    originals = _column(original, column)
+    if rows is not None:
+        originals = _contained.take(originals, rows)
+    before, after = as_list(originals), as_list(_column(frame_of(published), column))
+    known = set(values)
+    wrong = sum((a in known or b in known) and a != b for a, b in zip(before, after, strict=True))
+    require_promise(wrong == 0, f"special values of {column} are published as they are, which fails for {wrong}")
 
 
 def is_uncertain(table: Any, columns: Sequence[Hashable], sensitive: Any, least: Fraction) -> bool:

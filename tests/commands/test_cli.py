@@ -641,13 +641,15 @@ def test_wrong_units_are_one_sentence(visits, mag_, options, sentence):
     assert not out.exists()
 
 
-def test_files_out_of_core_and_checks_refuse_units_by_name(visits, mag_):
+def test_files_out_of_core_count_units_and_checks_refuse_them_by_name(visits, mag_):
     pl.read_csv(visits).write_parquet(visits.with_suffix(".parquet"))
     out, source = visits.with_name("out.parquet"), visits.with_suffix(".parquet")
     options = ["-k", 3, "-c", "age", "-c", "cost", "--unit", "patient", "--memory", "1GB"]
-    code, _, complained = mag_("mask", source, "-o", out, *options)
-    assert code == 2
-    assert "unit is not used for files" in complained
+    code, said, complained = mag_("mask", source, "-o", out, *options)
+    assert (code, complained) == (0, "")
+    counted = pl.read_parquet(out).with_columns(pl.read_csv(visits)["patient"]).group_by("age", "cost")
+    assert counted.agg(pl.col("patient").n_unique())["patient"].min() >= 3
+    assert "k = 3 units" in said
     code, _, complained = mag_("check", visits, "--qi", "age", "-k", 2, "--unit", "age")
     assert code == 2
     assert "--unit must not be one of --qi; got 'age'." in complained
@@ -1238,3 +1240,13 @@ def test_wrong_sets_and_households_are_one_sentence(homes, mag_, command, option
     code, _, complained = mag_(command, homes, *(ask if command == "mask" else []), *options)
     assert code == 2
     assert sentence in complained
+
+
+def test_a_column_of_units_is_noted(homes, mag_):
+    ask = ["mask", homes, "-o", homes.with_name("out.csv"), "-k", 3, "-c", "age", "-c", "wage", "--rest", "drop"]
+    code, _, complained = mag_(*ask)
+    assert code == 0
+    assert "mag: note: column 'hid' looks like the names of 30 people or households, which have" in complained
+    assert "pass --unit hid to count them." in complained
+    assert mag_(*ask, "--overwrite", "--quiet")[2] == ""
+    assert mag_(*ask, "--overwrite", "--unit", "hid")[2] == ""

@@ -80,3 +80,23 @@ def random_sets(rng, table):
     if rng.random() < 0.5:
         options["unit"] = "person"
     return k, columns, options
+
+
+def random_recoding(rng, table):
+    """Options of full-domain recoding that counts units, households or both."""
+    table["age"], table["job"] = table["age"].fillna(0), table["job"].where(rng.random(len(table)) < 0.95)
+    options = {
+        "missing": str(rng.choice(["group", "drop"])),
+        "rest": "drop",
+        "suppress": float(rng.choice([0, 0.1, 0.5])),
+    }
+    options |= [{"unit": "person"}, {"household": "home"}, {"unit": "person", "household": "home"}][rng.integers(3)]
+    if "household" in options and rng.random() < 0.6:
+        options["k_household"] = int(rng.integers(1, 4))
+    if rng.random() < 0.4:
+        options["by"] = "region"
+    if rng.random() < 0.3:
+        options["suppressed"] = "withhold"
+    if rng.random() < 0.3:
+        options |= {"shuffle": True, "random_state": 1}
+    return int(rng.integers(1, 6)), ["age", "job"], options

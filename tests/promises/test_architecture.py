@@ -31,7 +31,7 @@ LAYERS = [  # a module may import from its own layer and from those after it
     ["mag.__main__"],
     ["mag.commands"],
     ["mag.estimators"],
-    ["mag.dp", "mag.tables"],
+    ["mag.dp", "mag.protect", "mag.tables"],
     ["mag.files", "mag.report"],
     ["mag.verify"],
     ["mag.frames"],

@@ -178,7 +178,6 @@ def test_wrong_calls_are_one_sentence(options, sentence):
 @pytest.mark.parametrize(
     "call",
     {
-        "generalize": lambda: mag.generalize(visits(), 3, ["age"], unit="patient"),
         "compare": lambda: mag.compare(visits(), 3, ["age", "cost"], unit="patient"),
         "estimator": lambda: mag.Microaggregator(3, unit="patient").fit_transform(visits()[["age", "cost"]]),
         "array": lambda: mag.multivariate(visits()[["age", "cost"]], 3, unit="patient"),

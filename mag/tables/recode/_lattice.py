@@ -87,6 +87,10 @@ class Lattice:
             lost.append(int(ladder.below[level][codes] @ self.tuples.counts))
         return lost
 
+    def in_hierarchies(self, levels: Levels) -> Levels:
+        """The levels of the hierarchies that a node is."""
+        return tuple(ladder.lowest + level for ladder, level in zip(self.ladders, levels, strict=True))
+
     # ---- losses
 
     def base(self, levels: Levels) -> int:

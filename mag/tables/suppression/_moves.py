@@ -12,7 +12,7 @@ import numpy as np
 from mag._compiled.jit import called, jit
 
 UNPLACED = -1
-TOLERANCE = 1e-9  # smaller savings are rounding errors of prices
+MIN_SAVED = 1e-9  # smaller savings are rounding errors of prices
 MAX_SCANNED = 2048  # records of a class among which members are searched
 
 # k; prices of patterns, and their columns as bits; the class of pattern × kind, -1 where a kind misses cells of others;
@@ -84,7 +84,7 @@ def improve(classes, state, order):
     saved = 0.0
     for r in order:
         if state.paid[r] > 0 and state.size[class_of(classes, state, r)] > classes.k:
-            n_touched, change = place(classes, state, r, -TOLERANCE, members, 0)
+            n_touched, change = place(classes, state, r, -MIN_SAVED, members, 0)
             accept(state, n_touched)
             saved -= change
     state.tried[:] = False
@@ -116,7 +116,7 @@ def dissolve(classes, state, own, s, evicted, members):
             if state.pattern[r] == UNPLACED:
                 change = np.inf
                 break
-    if change < -TOLERANCE:
+    if change < -MIN_SAVED:
         accept(state, n_touched)
         return -change
     for r in state.touched[:n_touched]:
