@@ -411,7 +411,7 @@ WRONG = {
     "k": ({"k": 13}, r"^k must be an integer in \[1, n=12\]; got 13\.$"),
     "k of a column": ({"k": {"age": 2}}, r"^k must be an integer in \[1, n=12\]; got a dict\.$"),
     "max_suppressed": ({"max_suppressed": 1.5}, r"^max_suppressed must be a number from 0 to 1; got 1\.5\.$"),
-    "suppress as text": ({"suppress": "5%"}, r"^max_suppressed must be a number from 0 to 1; got '5%'\.$"),
+    "suppress as text": ({"max_suppressed": "5%"}, r"^max_suppressed must be a number from 0 to 1; got '5%'\.$"),
     "show_suppressed_as": (
         {"show_suppressed_as": "star"},
         r"^show_suppressed_as must be one of 'root', 'withhold'; got 'star'\.$",
