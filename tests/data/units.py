@@ -96,7 +96,7 @@ def random_recoding(rng, table):
     if rng.random() < 0.4:
         options["by"] = "region"
     if rng.random() < 0.3:
-        options["suppressed"] = "withhold"
+        options["show_suppressed_as"] = "withhold"
     if rng.random() < 0.3:
         options |= {"shuffle": True, "random_state": 1}
     return int(rng.integers(1, 6)), ["age", "job"], options
