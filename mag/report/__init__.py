@@ -5,6 +5,14 @@ import pathlib
 from collections.abc import Callable
 
 from mag._lib.atomic import writing
+from mag.report._assessment import (
+    AssessmentFacts,
+    SubsetRisk,
+    describe_assessment,
+    draw_exposure,
+    percent,
+    write_assessment,
+)
 from mag.report._facts import Category, ReportFacts
 from mag.report._page import page, page_of_entries
 from mag.report._plot import draw_columns
@@ -12,15 +20,30 @@ from mag.report._recoding import Level, RecodingFacts
 from mag.report._sensitive import SensitiveFacts
 
 __all__ = [
+<<<<<<< HEAD
+=======
+    "AssessmentFacts",
+>>>>>>> main
     "Category",
     "Level",
     "RecodingFacts",
     "ReportFacts",
     "SensitiveFacts",
+<<<<<<< HEAD
     "draw_columns",
     "page",
     "page_of_entries",
     "write",
+=======
+    "SubsetRisk",
+    "describe_assessment",
+    "draw_columns",
+    "draw_exposure",
+    "page",
+    "percent",
+    "write",
+    "write_assessment",
+>>>>>>> main
 ]
 
 
