@@ -92,12 +92,8 @@ def rows_of(number: str, printed: dict) -> list[dict]:
 
 
 def main() -> None:
-<<<<<<< HEAD
     """Print the requested tables, and how many cells are equal to the printed decimals."""
-=======
-    """Print the tables that are asked for, and how many cells are equal to the printed decimals."""
     asked = words(__doc__, choices=WANTED)
->>>>>>> main
     tables, everything = published()["thesis"], []
     for number in asked or WANTED:
         printed = tables.get(number) or tables[f"{number}_IL"]

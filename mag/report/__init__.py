@@ -20,30 +20,21 @@ from mag.report._recoding import Level, RecodingFacts
 from mag.report._sensitive import SensitiveFacts
 
 __all__ = [
-<<<<<<< HEAD
-=======
     "AssessmentFacts",
->>>>>>> main
     "Category",
     "Level",
     "RecodingFacts",
     "ReportFacts",
     "SensitiveFacts",
-<<<<<<< HEAD
-    "draw_columns",
-    "page",
-    "page_of_entries",
-    "write",
-=======
     "SubsetRisk",
     "describe_assessment",
     "draw_columns",
     "draw_exposure",
     "page",
+    "page_of_entries",
     "percent",
     "write",
     "write_assessment",
->>>>>>> main
 ]
 
 

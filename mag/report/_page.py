@@ -2,21 +2,13 @@
 
 import base64
 import hashlib
-<<<<<<< HEAD
 from collections.abc import Callable, Iterable, Mapping
-=======
-from collections.abc import Callable, Iterable
->>>>>>> main
 from importlib.resources import files
 
 from mag import __version__
 from mag.report import _cards, _head, _sections
 from mag.report._facts import ReportFacts
-<<<<<<< HEAD
 from mag.report._html import Element, element, table, write_html
-=======
-from mag.report._html import Element, element, write_html
->>>>>>> main
 
 SECTIONS = [
     _sections.groups,
@@ -34,27 +26,7 @@ SECTIONS = [
 
 
 def page(facts: ReportFacts, step: Callable[[float], object] | None = None) -> str:
-<<<<<<< HEAD
     """The page about a release, as a text of HTML; `step` gets the fraction of the sections that are done."""
-    sections = []
-    for done, section in enumerate(SECTIONS, 1):
-        sections.append(section(facts))
-        if step is not None:
-            step(done / len(SECTIONS))
-    return _document(facts.title, facts.guarantee, _head.header(facts), sections)
-
-
-def page_of_entries(title: str, guarantee: str, entries: Mapping[str, str]) -> str:
-    """A page of a guarantee and the entries of a manifest, as a text of HTML."""
-    header = element("header", element("h1", title), element("p", guarantee))
-    rows = [([key.replace("_", " ")], [text]) for key, text in entries.items()]
-    listed = table("From the manifest of the release", ("What", "Value"), rows)
-    return _document(title, guarantee, header, [element("section", element("h2", "How it was made"), listed)])
-
-
-def _document(title: str, description: str, header: Element, sections: Iterable[Element | None]) -> str:
-=======
-    """The page about a release, as a text of HTML; `step` is told the fraction of the sections that are done."""
     sections = []
     for done, describe in enumerate(SECTIONS, 1):
         sections.append(describe(facts))
@@ -63,9 +35,16 @@ def _document(title: str, description: str, header: Element, sections: Iterable[
     return document(facts.title, facts.guarantee, _head.header(facts), sections)
 
 
+def page_of_entries(title: str, guarantee: str, entries: Mapping[str, str]) -> str:
+    """A page of a guarantee and the entries of a manifest, as a text of HTML."""
+    header = element("header", element("h1", title), element("p", guarantee))
+    rows = [([key.replace("_", " ")], [text]) for key, text in entries.items()]
+    listed = table("From the manifest of the release", ("What", "Value"), rows)
+    return document(title, guarantee, header, [element("section", element("h2", "How it was made"), listed)])
+
+
 def document(title: str, description: str, header: Element, sections: Iterable[Element | None]) -> str:
     """A page that loads nothing, as a text of HTML."""
->>>>>>> main
     style = files("mag.report").joinpath("style.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""The project's folder; data sets and published tables, which are not part of it, are next to it or at $MAG_DATA."""
-=======
-"""The project's folder; data sets, which are not part of it: beside it or at $MAG_DATA; figures of papers."""
->>>>>>> main
+"""The project's folder; data sets, which are not part of it and lie next to it or at $MAG_DATA; figures of papers."""
 
 import os
 import pathlib
