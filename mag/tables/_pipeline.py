@@ -15,6 +15,7 @@ from mag._lib.notice import working_on
 from mag._lib.number import find_first_rows, number_by_first_row, number_rows
 from mag._lib.progress import Progress, is_quiet
 from mag._lib.roles import is_name
+from mag._lib.wording import named
 from mag.api.table_options import MICROAGGREGATE, Options
 from mag.frames import Frame, frame_of
 from mag.frames.categories import CategoryCodes, categories_of, describe_category, is_category, order_of
@@ -267,8 +268,8 @@ def _strata(frame: Frame, columns: TableColumns, request: Request) -> Strata:
     if missing and policy == "error":
         listed = ", ".join(f"{int(mask.sum())} in {name!r}" for name, mask in missing.items())
         raise InputValueError(
-            f"columns have missing values: {listed}; pass missing='group' to group records that miss the same cells, "
-            "or missing='drop' to withhold them."
+            f"columns have missing values: {listed}; pass {named('missing', 'group')} to group records that miss "
+            f"the same cells, or {named('missing', 'drop')} to withhold them."
         )
     if missing and policy == "drop":
         rows = np.flatnonzero(~np.logical_or.reduce(list(missing.values())))
@@ -301,10 +302,10 @@ def _strata(frame: Frame, columns: TableColumns, request: Request) -> Strata:
         also = " (records with the same special values, and missing cells, are one)" if columns.special else also
         what = "records" if columns.owners.units is None else "units"
         what += "" if columns.owners.homes is None else f" of {plan.k_household} households"
-        ways = "'suppress'" if small_policy == "merge" else "'merge' or 'suppress'"
+        ways = ("suppress",) if small_policy == "merge" else ("merge", "suppress")
         raise InputValueError(
-            f"every stratum{also} must have at least {least_k} {what}: {error}; pass small_strata={ways}, or a "
-            "smaller k."
+            f"every stratum{also} must have at least {least_k} {what}: {error}; pass "
+            f"{named('small_strata', *ways)}, or a smaller k."
         ) from None
 
 
@@ -422,8 +423,8 @@ def _blank_cells(frame: Frame, name: Hashable, rows: np.ndarray | None, blank: n
         return frame.column(name).take(rows, blank)
     except RefusedColumnError as refused:
         raise InputValueError(
-            f"small_strata='merge' would leave cells of {name!r} missing, but its dtype is {refused}; convert it or "
-            "pass small_strata='suppress'."
+            f"{named('small_strata', 'merge')} would leave cells of {name!r} missing, but its dtype is {refused}; "
+            f"convert it or pass {named('small_strata', 'suppress')}."
         ) from None
 
 

@@ -10,6 +10,7 @@ from mag._lib import checks
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.nearest import ask_nearest
 from mag._lib.roles import assign_roles, names_of, repeated_names
+from mag._lib.wording import named
 from mag.api.method import check_keywords
 from mag.api.options import cost_of, generator_of, progress_of
 from mag.api.table_options import ALWAYS, IF_USED, MICROAGGREGATE, OPTIONS, Options, accepted
@@ -113,7 +114,7 @@ def check_request(
     if roles.unit or roles.household or plan.sets:
         _check_counts_used(plan, demands, "sets" if plan.sets else "unit" if roles.unit else "household")
     if options.special and plan.per_column:
-        raise InputValueError("special is for scope='joint'; got scope='per-column'.")
+        raise InputValueError(f"special is for {named('scope', 'joint')}; got {named('scope', 'per-column')}.")
     check_special(options.special, scales, plan.aggregates)
     checks.flag("shuffle", options.shuffle)
     generator = generator_of(options.random_state)
@@ -122,7 +123,8 @@ def check_request(
         checks.unused("time_limit", options.time_limit, "columns that are grouped by themselves")
     progress = progress_of(options.progress)
     if options.small_strata != "error" and not (roles.by or options.special or options.missing == "group"):
-        raise InputValueError(f"small_strata is not used without by= or missing='group'; got {options.small_strata!r}.")
+        option, group = named("small_strata"), named("missing", "group")
+        raise InputValueError(f"{option} is not used without by= or {group}; got {options.small_strata!r}.")
     return Request(options, roles, plan, scales, demands, generator, threads, progress)
 
 
@@ -174,7 +176,10 @@ def roles_of(names: Sequence[Hashable], options: Options, demands: Sequence[Sens
     masked, listed = names_of(options.columns, names), names_of(options.sensitive, names)
     if sensitive := sensitive_columns(demands, listed, masked):
         if options.scope == "per-column":
-            raise InputValueError("sensitive, diversity and closeness are for scope='joint'; got scope='per-column'.")
+            raise InputValueError(
+                f"sensitive, diversity and closeness are for {named('scope', 'joint')}; got "
+                f"{named('scope', 'per-column')}."
+            )
         kept = names_of(options.keep, names)  # a column of diversity or closeness may be listed there as well
         requested["keep"] = [name for name in kept if name in listed or name not in sensitive]
         requested["sensitive"] = sensitive
@@ -183,7 +188,7 @@ def roles_of(names: Sequence[Hashable], options: Options, demands: Sequence[Sens
             if len(own) > 1:
                 raise InputValueError(f"{option} must name one column of the table; got {len(own)}.")
             if options.scope == "per-column":
-                raise InputValueError(f"{option} is for scope='joint'; got scope='per-column'.")
+                raise InputValueError(f"{option} is for {named('scope', 'joint')}; got {named('scope', 'per-column')}.")
             requested["drop"] = [name for name in names_of(requested["drop"], names) if name != own[0]]
             requested[option] = own
     return ColumnRoles(**assign_roles(requested, names, rest=None if options.rest == "error" else options.rest))
@@ -203,14 +208,17 @@ def _household_of(options: Options, columns: list[Hashable]) -> tuple[list[Hasha
     if options.household is None:
         for name in ("household_columns", "k_household"):
             if options.is_used(name):
-                raise InputValueError(f"{name} is not used without household=; leave it out.")
+                raise InputValueError(f"{named(name)} is not used without household=; leave it out.")
         return [], 1
     if repeated := repeated_names(own):
-        raise InputValueError(f"household_columns must name every column once; got {repeated[0]!r} more than once.")
+        raise InputValueError(
+            f"{named('household_columns')} must name every column once; got {repeated[0]!r} more than once."
+        )
     if wrong := [name for name in own if name not in columns]:
         question = ask_nearest(wrong[0], columns) or "."
         raise InputValueError(
-            f"household_columns must name columns that are masked; got {', '.join(map(repr, wrong))}{question}"
+            f"{named('household_columns')} must name columns that are masked; got "
+            f"{', '.join(map(repr, wrong))}{question}"
         )
     return own, options.k if options.k_household is None else options.k_household
 
@@ -221,7 +229,7 @@ def _sets_of(options: Options, columns: list[Hashable]) -> list[ColumnSet]:
     for name in ("household", "cost"):
         checks.unused(name, getattr(options, name), "sets=")
     if options.scope != "joint":
-        raise InputValueError(f"sets is for scope='joint'; got scope={options.scope!r}.")
+        raise InputValueError(f"sets is for {named('scope', 'joint')}; got {named('scope', options.scope)}.")
     return read_sets(options.sets, columns, options.k)
 
 
@@ -276,7 +284,9 @@ def _one_aggregate(columns: list[Hashable], options: Options, single: bool) -> A
     if not isinstance(options.aggregate, Mapping):
         return options.aggregate
     if single and len(columns) > 1:
-        raise InputValueError("aggregate must be one for all columns with scope='per-column'; got a dictionary.")
+        raise InputValueError(
+            f"aggregate must be one for all columns with {named('scope', 'per-column')}; got a dictionary."
+        )
     return options.aggregate.get(columns[0]) if len(columns) == 1 else None
 
 
@@ -292,7 +302,7 @@ def _check_categories_unused(columns: list[Hashable], options: Options) -> None:
 
 def _cost_of_single(options: Options) -> Cost:
     """The cost of a single column, whose optimum is known: neither a method nor its options are used."""
-    why = "scope='per-column'" if options.scope == "per-column" else "a single column"
+    why = named("scope", "per-column") if options.scope == "per-column" else "a single column"
     why += ", whose optimum is known"
     for name in ("method", "standardize"):
         if options.is_used(name):
@@ -357,7 +367,8 @@ def sizes_by_column(k: Any, columns: list[Hashable], scope: str) -> dict[Hashabl
         return dict.fromkeys(columns, k)
     if scope != "per-column":
         raise InputTypeError(
-            "k must be an integer with scope='joint'; got a dictionary, which is for scope='per-column'."
+            f"k must be an integer with {named('scope', 'joint')}; got a dictionary, which is for "
+            f"{named('scope', 'per-column')}."
         )
     if set(k) != set(columns):
         listed = ", ".join(map(repr, k))

@@ -12,6 +12,7 @@ from mag import verify
 from mag._lib import checks
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.number import number_rows
+from mag._lib.wording import named
 from mag.api.table_options import GENERALIZE, OPTIONS, Options
 from mag.frames import Frame, frame_of
 from mag.frames.categories import CategoryCodes, is_category, publish_text
@@ -125,8 +126,8 @@ def _read(frame: Frame, request: Request) -> tuple[TableColumns, np.ndarray]:
     if missing and request.options.missing == "error":
         listed = ", ".join(f"{int(mask.sum())} in {name!r}" for name, mask in missing.items())
         raise InputValueError(
-            f"columns have missing values: {listed}; pass missing='group' to make missing a value of its own, or "
-            "missing='drop' to withhold these records."
+            f"columns have missing values: {listed}; pass {named('missing', 'group')} to make missing a value of its "
+            f"own, or {named('missing', 'drop')} to withhold these records."
         )
     columns = TableColumns(units, {}, None, read_owners(frame, request.roles.unit, request.roles.household))
     if missing and request.options.missing == "drop":
