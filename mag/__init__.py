@@ -40,7 +40,7 @@ __all__ = [
     "dp",
     "generalize",
     "graphs",
-    "insensitive",
+    "insensitive_groups",
     "look",
     "metrics",
     "microaggregate",
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     )
     from mag.api.backends import backends
     from mag.api.columns import columns
-    from mag.api.insensitive import insensitive
+    from mag.api.insensitive_groups import insensitive_groups
     from mag.api.multivariate import multivariate
     from mag.api.univariate import univariate
     from mag.costs import Cost
@@ -118,7 +118,7 @@ _HOMES = {
     "dp": "mag.dp",
     "generalize": "mag.tables",
     "graphs": "mag.graphs",
-    "insensitive": "mag.api.insensitive",
+    "insensitive_groups": "mag.api.insensitive_groups",
     "look": "mag.tables.look",
     "metrics": "mag.metrics",
     "microaggregate": "mag.tables",

@@ -490,7 +490,7 @@ class Options:
             ),
         ],
     )
-    suppress: float = option(
+    max_suppressed: float = option(
         0.05,
         "The largest share of the records that may be suppressed: those in classes that are too small on the chosen "
         "levels.  0 suppresses no record.",
@@ -499,7 +499,7 @@ class Options:
         kind="float",
         flags=[Flag("The largest share of records that may be suppressed.", LEVELS_PANEL, (GENERALIZE,), type=float)],
     )
-    suppressed: str = option(
+    show_suppressed_as: str = option(
         "root",
         "Whether suppressed records are published with the most general label in every column, or not published.  If "
         "those with the same `by` would form a class of fewer than k records, or one that fails `diversity` or "

@@ -1,4 +1,4 @@
-"""The list of the options of tables, and those who read it; what is computed of options, once a call."""
+"""The list of the options of tables, and its readers; everything derived from options is computed once a call."""
 
 import inspect
 import re
