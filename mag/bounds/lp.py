@@ -54,14 +54,14 @@ def bound(X: np.ndarray, k: int, cost: float, threads: int, progress: Progress) 
     task = _Task(X, k, threads, progress)
     best, program = neighbor.bound(X, k, cost, threads, progress), _Program(task, cost)
     for proofs in range(MAX_PROOFS):
-        program.raise_payments()
+        program.raise_payments(tolls=proofs > 0)  # without them, proofs are fast
         if progress.step(proofs / MAX_PROOFS):
             break
         proof = task.prove(program.paid, program.pool.sets)
         best = max(best, proof.bound)
-        if progress.stopped or best >= (1 - CLOSE) * program.allowed:
+        if progress.stopped or (proofs and best >= (1 - CLOSE) * program.allowed):
             return best
-        if proof.unsearched > (program.allowed - proof.bound) / 2:
+        if proofs and proof.unsearched > (program.allowed - proof.bound) / 2:
             break  # the gap was not searched, rather than found
         program.pool.add(proof.groups, proof.sizes)
     last = -np.inf
@@ -94,14 +94,14 @@ class _Program:
         self.paid, self.allowed = Payments(self.safe, np.empty(0)), 0.0
         self.toll_time = self.progress.seconds_left() / 2  # what is left then is for proofs
 
-    def raise_payments(self) -> None:
-        """Add groups and tolls while that pays."""
+    def raise_payments(self, tolls: bool) -> None:
+        """Add groups, and tolls if they are wanted, while that pays."""
         reached, stale = 0.0, 0
         for _ in range(MAX_TOLL_ROUNDS):
             self._add_groups()
             stale = stale + 1 if self.allowed < reached * (1 + LEAST_GAIN) else 0
             reached = max(reached, self.allowed)
-            if self.progress.stopped or stale == MAX_STALE_ROUNDS or not self._add_tolls():
+            if self.progress.stopped or stale == MAX_STALE_ROUNDS or not (tolls and self._add_tolls()):
                 break
 
     def _add_groups(self) -> None:
