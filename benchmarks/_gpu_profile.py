@@ -8,12 +8,14 @@ records, which have to stay in the second cache, and the cache with them are FEW
 import json
 import os
 import pathlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 from unittest import mock
 
 import numpy as np
+
+from tests.emulator.profile import CLASSES
 
 SHRUNK, FEWER = 27, 12
 PROCESSORS, CACHE = 108 // SHRUNK, 40 << 20
@@ -91,6 +93,7 @@ def _row(launches: list[Any], values: int) -> dict[str, float]:
     def total(name: str) -> int:
         return sum(getattr(launch, name) for launch in launches)
 
+    of_warps = {name: 32 * sum(launch.instructions[name] for launch in launches) / values for name in CLASSES}
     asked = [launch.requested for launch in launches]
     passes = [launch.passes for launch in launches]
     sectors, used = sum(a for a, _ in asked), sum(u for _, u in asked)
@@ -103,34 +106,41 @@ def _row(launches: list[Any], values: int) -> dict[str, float]:
         "requested": sectors / values,
         "of it %": 100 * used / max(1, sectors),
         "instructions": total("executed") / values,
-        "float64": sum(32 * launch.instructions["float64"] for launch in launches) / values,
         "lanes %": 100 * total("executed") / max(1, 32 * total("issued")),
         "divergent %": 100 * total("divergent") / max(1, total("branches")),
         "passes": sum(p for p, _, _ in passes) / max(1, sum(least for _, least, _ in passes)),
         "ways": max(worst for _, _, worst in passes),
         "atomics": total("atomics") / values,
         "on one": max(launch.contended for launch in launches),
-    }
+        "barriers": total("barriers") / max(1, total("blocks")),
+    } | of_warps
 
 
 def rows(found: dict[str, dict[str, float]]) -> list[dict[str, object]]:
     """As a table, with a sum; shares without decimals."""
+    summed = ("launches", "read", "written", "requested", "instructions", "atomics")
+    return _table(found, [name for name in next(iter(found.values())) if name not in CLASSES], summed)
+
+
+def by_class(found: dict[str, dict[str, float]]) -> list[dict[str, object]]:
+    """The instructions of warps as a table, with a sum."""
+    return _table(found, CLASSES, CLASSES)
+
+
+def _table(found: dict[str, dict[str, float]], names: Sequence[str], summed: Sequence[str]) -> list[dict[str, object]]:
     out: list[dict[str, object]] = []
     for kernel, row in found.items():
-        shown = {name: f"{value:.0f}" if name.endswith("%") else value for name, value in row.items()}
+        shown = {name: f"{row[name]:.0f}" if name.endswith("%") else row[name] for name in names}
         out.append({"kernel": kernel, **shown})
-    summed = ("launches", "read", "written", "requested", "instructions", "float64", "atomics")
-    total = {
-        name: sum(row[name] for row in found.values()) if name in summed else None
-        for name in next(iter(found.values()))
-    }
+    total = {name: sum(row[name] for row in found.values()) if name in summed else None for name in names}
     return [*out, {"kernel": "sum", **total}]
 
 
 def save(case: str, kernels: dict[str, dict[str, float]], date: str) -> None:
     """Keep the counts of a case for the model of cost."""
     known = json.loads(COUNTS.read_text()) if COUNTS.exists() else {}
-    rounded = {kernel: {name: round(value, 3) for name, value in row.items()} for kernel, row in kernels.items()}
+    kept = [name for name in next(iter(kernels.values())) if name not in CLASSES or name == "float64"]
+    rounded = {kernel: {name: round(row[name], 3) for name in kept} for kernel, row in kernels.items()}
     known[case] = {"date": date, "kernels": rounded}
     COUNTS.write_text(json.dumps(known, indent=1) + "\n")
 

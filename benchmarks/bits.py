@@ -60,7 +60,8 @@ Cases = Iterator[tuple[str, Callable[[], Any]]]
 SIZES = [2, 3, 5, 13, 60]  # code of its own for a small k, blocks, more than one block
 ADDED = ("generalized", "replaced")  # facts of later versions, which are left out where they are empty
 FLOATING = ("files", "mag", "seconds", "threads", "versions")  # keys of manifests that differ between runs
-PRINTED = rf'<tr><th scope="row">({"|".join(FLOATING)})</th>.*?</tr>|; threads: \d+|Made by mag [\d.]+'  # in reports
+LINES_OF_RUN = r'Made by mag [\d.]+|<dl class="about">.*?</dl>'
+PRINTED = rf'<tr><th scope="row">({"|".join(FLOATING)})</th>.*?</tr>|; threads: \d+|{LINES_OF_RUN}'  # in reports
 RESULTS = (mag.Grouping, mag.ColumnGroupings, mag.Release)
 PUBLIC = (
     "bound", "complete", "cost", "data", "details", "gap", "grouping", "guarantee", "information_loss", "k",

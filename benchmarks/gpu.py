@@ -124,7 +124,8 @@ def profile(cols: int, n: int, only: str) -> None:
     """Count what kernels do on an emulated device, and keep the counts for the model."""
     print(_gpu_profile.__doc__)
     for case, kernels in _gpu_profile.counted(cols, n, only):
-        show(f"Counted: {case}; bytes, instructions and atomics per value", _gpu_profile.rows(kernels))
+        show(f"Counted: {case}; bytes, instructions, atomics a value; barriers a block", _gpu_profile.rows(kernels))
+        show(f"Counted: {case}; instructions of warps by class per 32 values", _gpu_profile.by_class(kernels))
         _gpu_profile.save(case, kernels, machine()["date"])
 
 

@@ -9,22 +9,27 @@
 #include "common.cuh"
 #include "radix.cuh"
 
-enum { ITEMS = 12, TILE = THREADS * ITEMS, CAPACITY = 2048, ROUNDS = CAPACITY / THREADS, LEADING = 24 };
+enum { ITEMS = 12, TILE = THREADS * ITEMS, CAPACITY = 2048, ROUNDS = CAPACITY / THREADS, LEADING = 24, NEAR = 32 };
 
 // Keys that are sorted in shared memory, and what they carry.
 struct Shelf {
     key_type keys[CAPACITY];
-    int carried[CAPACITY], seen[WARPS][DIGITS], of_warps[WARPS];
-    key_type differ[WARPS];
+    int carried[CAPACITY], seen[WARPS][DIGITS], of_warps[WARPS], crowded;
+    u64 largest[2][WARPS];
 };
 
-// One pass: keys go where their digit from bit `shift` on belongs, stably.
-DEVICE void sort_digit(Shelf& s, int size, int shift)
+// The digit of a key from bit `shift` on, counted from the least key.
+DEVICE int digit_of(key_type key, key_type least, int shift) { return (int)((key_type)(key - least) >> shift & 255); }
+
+// One pass: keys go where their digit belongs, stably.  seen[0] tells where every digit begins, `crowded` whether one has
+// more than NEAR keys.
+DEVICE void sort_digit(Shelf& s, int size, key_type least, int shift)
 {
     const int warp = (int)threadIdx.x / 32, rounds = (size + THREADS - 1) / THREADS;
     key_type key[ROUNDS];
     int carried[ROUNDS], rank[ROUNDS], sum;
     for (int w = 0; w < WARPS; ++w) s.seen[w][threadIdx.x] = 0;
+    if (threadIdx.x == 0) s.crowded = 0;
     __syncthreads();
     #pragma unroll
     for (int r = 0; r < ROUNDS; ++r)
@@ -32,49 +37,125 @@ DEVICE void sort_digit(Shelf& s, int size, int shift)
             const int i = item(0, rounds, r);
             key[r] = i < size ? s.keys[i] : 0;
             carried[r] = i < size ? s.carried[i] : 0;
-            rank[r] = count_digit(i < size ? (int)(key[r] >> shift & 255) : DIGITS, s.seen[warp]);
+            rank[r] = count_digit(i < size ? digit_of(key[r], least, shift) : DIGITS, s.seen[warp]);
         }
     __syncthreads();
     places_of(s.seen, s.of_warps, sum);
+    if (__any_sync(ALL_LANES, sum > NEAR) && threadIdx.x % 32 == 0) atomicOr(&s.crowded, 1);
     __syncthreads();
     #pragma unroll
     for (int r = 0; r < ROUNDS; ++r)
         if (r < rounds && item(0, rounds, r) < size) {
-            const int place = s.seen[warp][key[r] >> shift & 255] + rank[r];
+            const int place = s.seen[warp][digit_of(key[r], least, shift)] + rank[r];
             s.keys[place] = key[r];
             s.carried[place] = carried[r];
         }
     __syncthreads();
 }
 
-// All bits of `mine` that some thread of the block has.
-DEVICE key_type any_of(key_type mine, key_type* of_warps)
+// Keys of one digit follow each other; each goes behind those of them that come before it, stably.
+DEVICE void order_digits(Shelf& s, int size, key_type least, int shift)
 {
-    u64 bits = mine;
+    const int rounds = (size + THREADS - 1) / THREADS;
+    key_type key[ROUNDS];
+    int carried[ROUNDS], place[ROUNDS];
     #pragma unroll
-    for (int distance = 1; distance < 32; distance <<= 1) bits |= __shfl_xor_sync(ALL_LANES, bits, distance);
-    if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = (key_type)bits;
+    for (int r = 0; r < ROUNDS; ++r) {
+        const int i = item(0, rounds, r);
+        if (r < rounds && i < size) {
+            const key_type mine = s.keys[i];
+            const int digit = digit_of(mine, least, shift), begin = s.seen[0][digit];
+            const int end = digit < DIGITS - 1 ? s.seen[0][digit + 1] : size;
+            place[r] = begin;
+            for (int j = begin; j < end; ++j) place[r] += s.keys[j] < mine || (s.keys[j] == mine && j < i);
+        }
+    }
+    #pragma unroll
+    for (int r = 0; r < ROUNDS; ++r) {  // not before: registers would spill
+        const int i = item(0, rounds, r);
+        if (r < rounds && i < size) {
+            key[r] = s.keys[i];
+            carried[r] = s.carried[i];
+        }
+    }
     __syncthreads();
-    for (int w = 0; w < WARPS; ++w) bits |= of_warps[w];
+    #pragma unroll
+    for (int r = 0; r < ROUNDS; ++r)
+        if (r < rounds && item(0, rounds, r) < size) {
+            s.keys[place[r]] = key[r];
+            s.carried[place[r]] = carried[r];
+        }
     __syncthreads();
-    return (key_type)bits;
 }
 
-// Sort stably: by the LEADING bits below those that all keys share, which nearly always is enough, else by all.
+// The largest of `lanes` neighboring lanes.
+DEVICE u64 largest_of(u64 mine, int lanes)
+{
+    #pragma unroll
+    for (int distance = 1; distance < lanes; distance <<= 1) mine = max(mine, __shfl_xor_sync(ALL_LANES, mine, distance));
+    return mine;
+}
+
+// The least key; `range` is the distance of the largest from it.
+DEVICE key_type least_of(Shelf& s, int size, key_type& range)
+{
+    const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+    u64 key = 0, complement = 0;
+    for (int i = (int)threadIdx.x; i < size; i += THREADS) {
+        key = max(key, (u64)s.keys[i]);
+        complement = max(complement, (u64)(key_type)~s.keys[i]);
+    }
+    key = largest_of(key, 32);
+    complement = largest_of(complement, 32);
+    if (lane == 0) {
+        s.largest[0][warp] = key;
+        s.largest[1][warp] = complement;
+    }
+    __syncthreads();
+    const key_type least = (key_type)~largest_of(s.largest[1][lane % WARPS], WARPS);
+    range = (key_type)(largest_of(s.largest[0][lane % WARPS], WARPS) - least);
+    return least;
+}
+
+// Whether this is true in some thread of the block.
+DEVICE bool any_of(bool mine, int* of_warps)
+{
+    const bool any = __any_sync(ALL_LANES, mine);
+    if (threadIdx.x % 32 == 0) of_warps[threadIdx.x / 32] = any;
+    __syncthreads();
+    const bool found = __any_sync(ALL_LANES, of_warps[threadIdx.x % WARPS]);
+    __syncthreads();
+    return found;
+}
+
+DEVICE bool is_sorted(Shelf& s, int size)
+{
+    bool descends = false;
+    for (int i = (int)threadIdx.x + 1; i < size; i += THREADS) descends = descends || s.keys[i] < s.keys[i - 1];
+    return !any_of(descends, s.of_warps);
+}
+
+// Sort stably, by the distance from the least key: by its first 8 bits, and then within digits of at most NEAR keys.
+// Where a digit has more, these may be equal; else all keys are sorted by the LEADING bits, which nearly always is
+// enough, or by all bits.
 DEVICE void sort_shelf(Shelf& s, int size)
 {
-    key_type mine = 0;
-    for (int i = (int)threadIdx.x; i < size; i += THREADS) mine |= (key_type)(s.keys[i] ^ s.keys[0]);
-    const key_type differ = any_of(mine, s.differ);
-    int top = differ != 0;  // where the highest bit that differs ends
+    key_type range;
+    const key_type least = least_of(s, size, range);
+    int top = range != 0;  // where the highest bit ends
     for (int step = BITS / 2; step; step /= 2)
-        if (differ >> (top + step - 1)) top += step;
-    const int low = max(top - LEADING, 0);
-    for (int shift = low; shift < top; shift += 8) sort_digit(s, size, shift);
-    mine = 0;
-    for (int i = (int)threadIdx.x + 1; i < size; i += THREADS) mine |= (key_type)(s.keys[i] < s.keys[i - 1]);
-    if (any_of(mine, s.differ))
-        for (int shift = 0; shift < top; shift += 8) sort_digit(s, size, shift);
+        if (range >> (top + step - 1)) top += step;
+    const int first = max(top - 8, 0);
+    sort_digit(s, size, least, first);
+    if (first == 0) return;
+    if (!s.crowded) {
+        order_digits(s, size, least, first);
+        return;
+    }
+    if (is_sorted(s, size)) return;
+    for (int shift = max(top - LEADING, 0); shift < top; shift += 8) sort_digit(s, size, least, shift);
+    if (is_sorted(s, size)) return;
+    for (int shift = 0; shift < top; shift += 8) sort_digit(s, size, least, shift);
 }
 
 // The splitters of a column: a search tree whose levels follow each other, so that lanes that part meet few conflicts of
@@ -158,8 +239,7 @@ extern "C" __global__ void __launch_bounds__(256)
 lay_out(const key_type* __restrict__ splitters, int buckets, int parts, int* __restrict__ counts,
         int* __restrict__ starts, int* __restrict__ done)
 {
-    __shared__ int of_warps[WARPS];
-    __shared__ key_type wide[WARPS];
+    __shared__ int of_warps[WARPS], wide[WARPS];
     const int thread = (int)threadIdx.x;
     int* mine = counts + (i64)blockIdx.x * parts * DIGITS + thread;
     int sum = 0;
@@ -174,7 +254,7 @@ lay_out(const key_type* __restrict__ splitters, int buckets, int parts, int* __r
         next += here;
     }
     const bool fits = sum <= CAPACITY || is_constant(splitters + blockIdx.x * DIGITS, thread, buckets);
-    const bool too_wide = any_of((key_type)!fits, wide) != 0;
+    const bool too_wide = any_of(!fits, wide);
     if (thread == 0) done[blockIdx.x] = !too_wide;
 }
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 __all__ = [
+    "Assessment",
     "CacheWarning",
+    "Check",
     "Closeness",
     "CodesWarning",
     "ColumnGroupings",
@@ -23,9 +25,14 @@ __all__ = [
     "InputValueError",
     "Look",
     "NotAnonymousError",
+    "Plan",
     "RecordGrouping",
     "Release",
+    "Suppression",
+    "UnitsWarning",
+    "assess",
     "backends",
+    "check",
     "columns",
     "compare",
     "distributed",
@@ -37,7 +44,10 @@ __all__ = [
     "metrics",
     "microaggregate",
     "multivariate",
+    "plan",
     "privacy",
+    "protect",
+    "suppress",
     "univariate",
     "verify",
 ]
@@ -52,6 +62,7 @@ if TYPE_CHECKING:
         InputTypeError,
         InputValueError,
         NotAnonymousError,
+        UnitsWarning,
     )
     from mag.api.backends import backends
     from mag.api.columns import columns
@@ -62,13 +73,18 @@ if TYPE_CHECKING:
     from mag.estimators import Microaggregator as Microaggregator
     from mag.hierarchy import Hierarchy
     from mag.results import ColumnGroupings, Grouping, RecordGrouping
-    from mag.tables import Guarantee, Release, generalize, microaggregate
+    from mag.tables import Guarantee, Release, Suppression, generalize, microaggregate, suppress
+    from mag.tables.assess import Assessment, assess
+    from mag.tables.check import Check, check
     from mag.tables.compare import Comparison, compare
     from mag.tables.criteria import Closeness
     from mag.tables.look import Look, look
+    from mag.tables.plan import Plan, plan
 
 _HOMES = {
+    "Assessment": "mag.tables.assess",
     "CacheWarning": "mag._lib.errors",
+    "Check": "mag.tables.check",
     "Closeness": "mag.tables.criteria",
     "CodesWarning": "mag._lib.errors",
     "ColumnGroupings": "mag.results",
@@ -80,14 +96,19 @@ _HOMES = {
     "Guarantee": "mag.tables",
     "Hierarchy": "mag.hierarchy",
     "Look": "mag.tables.look",
+    "Plan": "mag.tables.plan",
     "RecordGrouping": "mag.results",
     "Release": "mag.tables",
+    "Suppression": "mag.tables",
+    "UnitsWarning": "mag._lib.errors",
+    "assess": "mag.tables.assess",
     "backends": "mag.api.backends",
     "InputError": "mag._lib.errors",
     "NotAnonymousError": "mag._lib.errors",
     "InputRuntimeError": "mag._lib.errors",
     "InputTypeError": "mag._lib.errors",
     "InputValueError": "mag._lib.errors",
+    "check": "mag.tables.check",
     "columns": "mag.api.columns",
     "compare": "mag.tables.compare",
     "distributed": "mag.distributed",
@@ -99,7 +120,10 @@ _HOMES = {
     "metrics": "mag.metrics",
     "microaggregate": "mag.tables",
     "multivariate": "mag.api.multivariate",
+    "plan": "mag.tables.plan",
     "privacy": "mag.privacy",
+    "protect": "mag.protect",
+    "suppress": "mag.tables",
     "univariate": "mag.api.univariate",
     "verify": "mag.verify",
 }

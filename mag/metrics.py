@@ -4,7 +4,7 @@ from mag.measures.changes import gower_distance, il1, il1s, total_variation
 from mag.measures.classes import c_avg, discernibility
 from mag.measures.correlation import correlation_difference, eigenvalue_difference, il_correl
 from mag.measures.penalty import ncp, total_il
-from mag.measures.propensity import propensity_mse
+from mag.measures.propensity import propensity_mse, propensity_ratio
 from mag.measures.shares import share_change
 from mag.measures.squares import information_loss, sse, sst
 
@@ -20,6 +20,7 @@ __all__ = [  # in words, so that type checkers can read it
     "information_loss",
     "ncp",
     "propensity_mse",
+    "propensity_ratio",
     "share_change",
     "sse",
     "sst",

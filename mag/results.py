@@ -1,4 +1,4 @@
-"""What is returned: one class for each kind of grouping, over facts that a backend computes when they are asked for."""
+"""Results: one class for each kind of grouping, over facts that a backend computes on first use."""
 
 from collections.abc import Callable
 from inspect import get_annotations
@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 import numpy as np
 
 from mag._lib.checks import integer
-from mag._lib.pictures import Drawable, facts_table, new_axes
+from mag._lib.pictures import Drawable, facts_table, new_axes, put_legend_beside, use_whole_ticks
 
 Value = TypeVar("Value")
 
 
+MAX_LINES, MAX_SPANS = 400, 100  # groups that are drawn one by one, and spans of more
+
+
 class GroupingFacts(Protocol):
-    """What follows from labels and data: arrays are where they were computed, `to_caller` and `host` move them.
+    """Facts that follow from labels and data: arrays are where they were computed, `to_caller` and `host` move them.
 
     Read facts inside of `read` only, which makes their device the current one.
     """
@@ -123,7 +126,7 @@ class _Result(Drawable):
         self.__dict__.update(state)
 
     def _summary(self) -> dict[str, object]:
-        """What a notebook shows: nothing but what is published with the groups."""
+        """The text in a notebook: only facts that are published with the groups."""
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
@@ -202,13 +205,14 @@ class Grouping(_Result):
         }
 
     def _draw(self, axes: Any) -> None:
-        axes.vlines(self._representatives, 0, self._sizes)
+        _draw_sizes(axes, np.asarray(self._representatives), np.asarray(self._sizes))
         axes.axhline(self.k, color="0.6", linestyle=":", label=f"k={self.k}")
         axes.set_xlabel("published value")
         axes.set_ylabel("records")
         axes.set_title(f"{self.n_groups} groups of {self._n_records} records", fontsize=10, loc="left")
         axes.set_ylim(bottom=0)
-        axes.legend(frameon=False)
+        use_whole_ticks(axes.yaxis)
+        put_legend_beside(axes, 2)
 
     @fact
     def labels(self) -> Any:
@@ -351,7 +355,7 @@ class ColumnGroupings(_Result):
 
     @fact
     def cost(self) -> Any:
-        """What each column loses, from the data themselves."""
+        """The information loss of each column, from the data themselves."""
         return self._facts.to_caller(self._facts.cost)
 
     @fact
@@ -455,7 +459,7 @@ class RecordGrouping(Grouping):
         d = self._facts.shape[1]
         axes = new_axes()[0] if ax is None else ax
         if d == 1:
-            axes.vlines(self._representatives[:, 0], 0, self._sizes)
+            _draw_sizes(axes, self._representatives[:, 0], self._sizes)
             across, up = "published value", "records"
         else:
             i, j = (integer("columns", column, 0, d - 1, "d-1") for column in columns)
@@ -482,6 +486,20 @@ def as_data_dtype(representatives: np.ndarray, dtype: np.dtype) -> np.ndarray:
     keeps = representatives.dtype.kind == "f" != dtype.kind
     values = representatives if keeps else representatives.astype(dtype)
     return values + 0.0 if values.dtype.kind == "f" else values
+
+
+def _draw_sizes(axes: Any, values: np.ndarray, sizes: np.ndarray) -> None:
+    """A line for each group; of very many, the span of sizes of neighbors."""
+    if sizes.size <= MAX_LINES:
+        axes.vlines(values, 0, sizes)
+        return
+    order = np.argsort(values, kind="stable")
+    starts = np.arange(MAX_SPANS) * sizes.size // MAX_SPANS
+    values, sizes = values[order], sizes[order]
+    ends = np.append(values[starts], values[-1])
+    low, high = np.minimum.reduceat(sizes, starts), np.maximum.reduceat(sizes, starts)
+    axes.stairs(high, ends, baseline=low, fill=True, color="0.8", label="smallest to largest")
+    axes.stairs(np.add.reduceat(sizes, starts) / np.diff(starts, append=sizes.size), ends, baseline=None, label="mean")
 
 
 def _groups_of(sizes: np.ndarray) -> str:

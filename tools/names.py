@@ -12,7 +12,17 @@ import textwrap
 from collections.abc import Sequence
 from itertools import groupby, zip_longest
 
-from mag.api.table_options import COMPARE, DEFAULTS, ESTIMATOR, GENERALIZE, MICROAGGREGATE, OPTIONS, Option, accepted
+from mag.api.table_options import (
+    COMPARE,
+    DEFAULTS,
+    ESTIMATOR,
+    GENERALIZE,
+    MICROAGGREGATE,
+    OPTIONS,
+    SUPPRESS,
+    Option,
+    accepted,
+)
 from mag.costs import COSTS
 from mag.methods import FAMILIES, METHODS
 
@@ -30,6 +40,7 @@ def written() -> dict[str, str]:
         "mag/tables/types.py": _types(),
         "mag/tables/__init__.py": _with_options("mag/tables/__init__.py", MICROAGGREGATE),
         "mag/tables/recode/generalize.py": _with_options("mag/tables/recode/generalize.py", GENERALIZE),
+        "mag/tables/suppression/suppress.py": _with_options("mag/tables/suppression/suppress.py", SUPPRESS),
         "mag/tables/compare.py": _with_options("mag/tables/compare.py", COMPARE),
         "mag/estimators/__init__.py": _with_options("mag/estimators/__init__.py", ESTIMATOR),
     }

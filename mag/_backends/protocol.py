@@ -41,7 +41,7 @@ class Backend(Protocol):
         """Whether a device can divide n records of d columns by a rule of mag/methods/mondrian/halving.py."""
 
     def supports_lists(self, n: int, d: int, length: int) -> bool:
-        """Whether a device can make lists of so many records for n records of d columns."""
+        """Whether a device can make lists of this length for n records of d columns."""
 
 
 class Boxes(NamedTuple):
@@ -139,7 +139,7 @@ class DeviceBackend(Backend, Protocol):
         """Records of several columns, copied to the device once, unless they are there."""
 
     def record_context(self, X: Any) -> tuple[Any, Callable[..., Any]]:
-        """Where resident records are, for `center_columns`; what makes the facts about their groups."""
+        """The device of resident records, for `center_columns`, and a function that makes facts about their groups."""
 
     def halve(
         self,

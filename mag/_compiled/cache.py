@@ -37,13 +37,13 @@ class _CacheFiles(IndexDataCacheFile):
     """Every entry has a file of its own, and none is required: without a file, code is compiled in memory.
 
     Numba numbers the files: two processes that compile at the same time can take the same number, and a third one then
-    runs the code of one cost, or one k, in place of another.  Missing files may be in another folder, `beside`.
+    runs the code of one cost, or one k, in place of another.  Files that are missing are read from the folder `spare`.
     """
 
-    def __init__(self, folder, base, function, beside=None):
+    def __init__(self, folder, base, function, spare=None):
         super().__init__(folder, base, None)
         self._function = function
-        self._beside = beside and _CacheFiles(beside, base, function)
+        self._spare = spare and _CacheFiles(spare, base, function)
 
     @cached_property
     def _stamp(self):
@@ -68,7 +68,7 @@ class _CacheFiles(IndexDataCacheFile):
             data = super().load(key)
         except UNREADABLE:
             data = None
-        return self._beside.load(key) if data is None and self._beside else data
+        return self._spare.load(key) if data is None and self._spare else data
 
     def _load_index(self):
         try:
@@ -89,8 +89,9 @@ class Cache(FunctionCache):
     def __init__(self, function):
         super().__init__(function)
         at_home = isinstance(self._impl.locator, UserWideCacheLocator)
-        beside = os.path.join(os.path.dirname(function.__code__.co_filename), "__pycache__") if at_home else None
-        self._cache_file = _CacheFiles(self._cache_path, self._impl.filename_base, function, beside)
+
+        spare = os.path.join(os.path.dirname(function.__code__.co_filename), "__pycache__") if at_home else None
+        self._cache_file = _CacheFiles(self._cache_path, self._impl.filename_base, function, spare)
 
     def save_overload(self, sig, data):
         try:

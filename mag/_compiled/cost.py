@@ -81,7 +81,7 @@ _SHARED: dict[tuple, Kernel] = {}
 
 
 def kernel_of(name, group):
-    """The kernel of a user's function: one for all that numba would compile alike, since it never frees their code."""
+    """The kernel of a user's function, shared by functions that numba compiles alike, since it never frees code."""
     key = _identity(group)
     if key is None:
         return Kernel(name, group=group)

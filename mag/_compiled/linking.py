@@ -30,7 +30,7 @@ class _Nowhere:
 
 
 class _Intermediate(JITCodeLibrary):
-    """LLVM's intermediate code of a function and of all that it calls."""
+    """LLVM's intermediate code of a function and of every function that it calls."""
 
     codegen = _Nowhere()
 

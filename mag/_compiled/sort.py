@@ -7,7 +7,7 @@ the same order; -0.0 and 0.0 rank alike, so that ties stay in index order.
    the 32 bits below go with the record: 16 bytes, the word, then that lower place next to the index.
 2. `sort_by_buckets` counts the buckets and fills them, in index order.
 3. `sort_bucket` deals each bucket once more, by the lower place and straight into the result, two slots or more per
-   value, and exchanges what is still out of order.  Nothing is read at random from outside the cache.
+   value, and exchanges values that are still out of order.  Nothing is read at random from outside the cache.
 4. Buckets that are too large for that, or would take too many exchanges, are pending: `resolve` deals each again, by
    rank.  Every such round consumes at least LEAST_BITS bits of the rank, so that no input takes more than nine.
 

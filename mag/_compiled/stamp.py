@@ -1,7 +1,7 @@
 """A digest of everything that a compiled function contains: an edit recompiles only functions that contain it.
 
 Numba checks the file of the function alone, and would continue to use machine code that holds an older version of a
-function in another file.  Here the code of a function determines what it is compiled with: the global names that it
+function in another file.  Here the code of a function determines its stamp: the global names that it
 uses, their code and their values in turn.  Overloads and intrinsics are registered rather than named, so a module that
 has any counts as a whole, with its imports except `mag._lib`, which is never compiled; and a solver contains every
 cost. `a[i]` names nothing, so `memory` and `lanes` count for every function.
@@ -23,7 +23,7 @@ COSTS_PACKAGE = "mag.costs"
 
 
 def stamp(function):
-    """A digest of all that is compiled into a Python function."""
+    """A digest of everything that is compiled into a Python function."""
     pieces: dict[object, str] = {}
     _add_module(memory, pieces)
     _name_function(function, pieces)

@@ -2,17 +2,18 @@
 
 Values are hashed and numbered, never codes: a dictionary is its entries, run ends are the cells that they repeat, an
 extension type is its storage, floats and decimals are their bits.  So a cell has the same words in every block of a
-column, whichever way the block stores it.
+column, however the block stores it.
 """
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import InputTypeError
-from mag._lib.rowhash import classes
+from mag._lib.rowhash import add_cells, classes, new_hashes
 
 DIGEST_BYTES = 16  # bytes of the hash of a text or a list
 
@@ -24,6 +25,15 @@ class IncomparableError(InputTypeError):
 def words_of_arrow(column: Any) -> list[np.ndarray]:
     """Cells of pyarrow as words of 64 bits that are equal in every block of a column: texts and lists by a hash."""
     return _joined(column, blocks=True)
+
+
+def hash_rows(table: Any, names: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+    """The two words of every row of a block of pyarrow, by these columns."""
+    hashes = new_hashes(table.num_rows)
+    for name in names:
+        for word in words_of_arrow(table.column(name)):
+            add_cells(hashes, word)
+    return hashes
 
 
 def numbers_of_arrow(column: Any) -> list[np.ndarray]:

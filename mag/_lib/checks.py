@@ -16,7 +16,7 @@ from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.nearest import ask_nearest
 from mag._lib.threads import in_parts
 
-MAX_LISTED_NAMES = 12  # of an option, beside a question after one that is near
+MAX_LISTED_NAMES = 12  # of an option, in addition to the nearest one
 MAX_EXPONENT = 400  # of decimals: all powers of ten that float64 has
 
 

@@ -44,6 +44,12 @@ class CacheWarning(UserWarning):
     __module__ = "mag"
 
 
+class UnitsWarning(UserWarning):
+    """A column looks like the names of people or households of several records, and k counts records."""
+
+    __module__ = "mag"
+
+
 class CodesWarning(UserWarning):
     """A column of numbers holds values that look like codes, which masking would average."""
 

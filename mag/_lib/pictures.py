@@ -4,6 +4,8 @@ import html
 from collections.abc import Mapping
 from typing import Any
 
+MAX_ENTRIES = 12  # of a legend
+
 
 class Drawable:
     """A result that can be drawn by `_draw`."""
@@ -37,6 +39,22 @@ def facts_table(title: str, facts: Mapping[str, object]) -> str:
         if fact is not None
     )
     return f'<table><caption style="text-align:left"><b>{html.escape(title)}</b></caption>{rows}</table>'
+
+
+def use_whole_ticks(*axes: Any) -> None:
+    """Ticks at whole numbers, for counts."""
+    from matplotlib.ticker import MaxNLocator
+
+    for axis in axes:
+        axis.set_major_locator(MaxNLocator("auto", integer=True))
+
+
+def put_legend_beside(axes: Any, entries: int) -> None:
+    """A legend to the right of the axes, where it covers nothing; without the last ones of very many entries."""
+    handles, labels = axes.get_legend_handles_labels()
+    if entries > MAX_ENTRIES:
+        handles, labels = handles[:MAX_ENTRIES], [*labels[: MAX_ENTRIES - 1], f"{entries - MAX_ENTRIES + 1} more"]
+    axes.legend(handles, labels, frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
 def new_axes(panels: int = 1, wide: int = 3) -> list[Any]:

@@ -111,7 +111,7 @@ class ProgressBar:
 
 
 def bar_of(report: Any) -> Any:
-    """The receiver of reports: a bar if that is wanted."""
+    """The receiver of reports: a bar if progress is True."""
     return ProgressBar() if report is True else report
 
 

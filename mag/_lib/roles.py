@@ -9,6 +9,7 @@ from mag._lib.errors import InputValueError
 from mag._lib.nearest import ask_nearest
 
 MAX_LISTED_COLUMNS = 20
+MAX_NAMES_IN_SENTENCE = 12  # of a sentence about all columns
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,20 @@ class Sentences:
 
 
 SENTENCES = Sentences()
+
+
+def list_names(names: Sequence[Hashable]) -> str:
+    """Names with commas between them: the first few, and how many more there are.
+
+    Examples
+    --------
+    >>> from mag._lib.roles import list_names
+    >>> list_names(["age", "income"]), list_names(range(20))
+    ('age, income', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 8 more')
+    """
+    text = ", ".join(map(str, names[:MAX_NAMES_IN_SENTENCE]))
+    rest = len(names) - MAX_NAMES_IN_SENTENCE
+    return f"{text} and {rest} more" if rest > 0 else text
 
 
 def repeated_names(names: Iterable[Hashable]) -> list[Hashable]:

@@ -56,7 +56,7 @@ def on_device(x: Any, backend: str) -> tuple[DeviceBackend, Any, ToCaller] | Non
 
 
 def runner_for(engine: Backend, values: np.ndarray, problems: list[Problem]) -> Callable[..., Any]:
-    """How to call what groups the values: so that Ctrl-C can end it, unless it is over before anybody could wait."""
+    """How to call the function that groups: so that Ctrl-C can end it, unless the input is too small to wait for."""
     if engine.on_device or values.size < SCALAR_VALUES_PER_10_MS:  # a device belongs to the thread that chose it
         return _call
     if any(problem.cost.blocks for problem in problems):  # these may run long in a user's function; Ctrl-C ends it

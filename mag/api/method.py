@@ -26,7 +26,7 @@ KEYWORDS_ELSEWHERE = {  # what other libraries and papers call options
 
 
 def check_options(name: str, k: int, options: dict[str, Any], time_limit: Any, engine: Backend, backend: str) -> None:
-    """What the method does not use is a mistake, and so are a k that it cannot do and what options cannot be."""
+    """Reject options that the method does not have, a k that it does not support, and invalid values."""
     method = METHODS[name]
     if method.k not in (None, k):
         raise InputValueError(f"method {name!r} needs k={method.k}; got k={k}.")
@@ -42,11 +42,10 @@ def check_options(name: str, k: int, options: dict[str, Any], time_limit: Any, e
 
 
 def check_keywords(function: str, options: Iterable[str], own: Iterable[str]) -> None:
-    """A keyword that is neither one of the function's own nor an option of any method is a misspelled one."""
-    of_methods = {option for method in METHODS.values() for option in method.options}
+    """Reject keywords that neither the function nor any method has, as misspelled."""
     for option in options:
-        if option not in of_methods:
-            known = sorted({*own, *of_methods})
+        if not any(option in method.options for method in METHODS.values()):
+            known = sorted({*own, *(name for method in METHODS.values() for name in method.options)})
             meant = KEYWORDS_ELSEWHERE.get(option)
             near = f", did you mean {meant}?" if meant in known else ask_nearest(option, known, quote=False)
             raise InputTypeError(f"{option} is not an option of {function} or of a method{near or '.'}")

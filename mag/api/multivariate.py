@@ -64,7 +64,7 @@ def multivariate(
 "mondrian_v2d", "mst", "mu_approx", "nearest_neighbor", "npn", "ona", "ona_local", "ona_star", "ona_star_gamma", \
 "pcl", "projection", "sbm", "tfrp", "tsp", "v_mdav", "zscore"}
         How to group; "auto" is "anneal" with a `time_limit`.  Without one it is "ona_star" while n·n·d is at most
-        2**35, some seconds, and "ona_local" beyond.  "matching" is for k = 2 and needs ``mag-sdc[matching]``.  The
+        2**29·k, and "ona_local" beyond.  "matching" is for k = 2 and needs ``mag-sdc[matching]``.  The
         guide to methods describes each: its groups, options, time and source.  Ties go to the lowest number.
     standardize : bool
         Measure each column in its standard deviation (of the n records, ddof = 0), so that units do not matter.
@@ -275,7 +275,7 @@ def _group(data: _Data, task: _GroupingTask, standard: Standard) -> _Found:
 
 
 def _least_loss(task: _GroupingTask, standard: Standard, facts: Any) -> float | None:
-    """What any grouping loses at least, if that was asked: as much as this one, where there is no choice."""
+    """The requested lower bound on the loss of any grouping; the loss of this one if the method had no choice."""
     if task.bound is None:
         return None
     least = facts.squares
@@ -298,7 +298,7 @@ def _stays(engine: DeviceBackend, X: Any, k: Any, name: str, options: MethodOpti
 
 
 def _bound(bound: Any, bound_time: Any, n: int) -> str | None:
-    """Which bound was asked for."""
+    """The name of the requested bound, or None."""
     name = None
     if isinstance(bound, str):
         name = one_of("bound", bound, BOUNDS)

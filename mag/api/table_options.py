@@ -1,9 +1,9 @@
 # ruff: noqa: RUF009 - `option` makes fields
 """The options of tables, the only list of them: defaults, allowed values, documentation, and who accepts each.
 
-Signatures, docstrings and types of `mag.microaggregate`, `mag.generalize`, `mag.compare` and `mag.Microaggregator` are
-written from it by `python -m tools.names`; commands and manifests read it.  Nothing else is imported here, so that a
-shell can complete words at once.
+Signatures, docstrings and types of `mag.microaggregate`, `mag.generalize`, `mag.suppress`, `mag.compare` and
+`mag.Microaggregator` are written from it by `python -m tools.names`; commands and manifests read it.  Nothing else is
+imported here, so that a shell can complete words at once.
 """
 
 import dataclasses
@@ -15,6 +15,7 @@ from typing import Any
 # ---- who accepts options: functions, the two engines of `microaggregate` for Parquet files, and commands
 
 MICROAGGREGATE, GENERALIZE, COMPARE, ESTIMATOR = "microaggregate", "generalize", "compare", "Microaggregator"
+SUPPRESS = "suppress"
 PARQUET_BY_COLUMN, PARQUET_JOINTLY = "Parquet by column", "Parquet jointly"
 MASK = "mask"  # commands have the names of their functions, except for this one
 TABLES = (MICROAGGREGATE, PARQUET_BY_COLUMN, PARQUET_JOINTLY)
@@ -50,7 +51,8 @@ class Option:
     """The properties of an option besides its name and default.
 
     `hint` is its type for type checkers, `kind` the type in docstrings, `text` its paragraph there; with `choices`,
-    hint and kind follow from them.  `defaults`, `hints`, `kinds` and `texts` hold values that differ for a function.
+    hint and kind follow from them; `by_column` if a dictionary may set it for some columns.  `defaults`, `hints`,
+    `kinds` and `texts` hold values that differ for a function.
     """
 
     text: str
@@ -59,6 +61,7 @@ class Option:
     hint: str = ""
     kind: str = ""
     recorded: str = ALWAYS
+    by_column: bool = False
     flags: Sequence[Flag] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict)
     hints: Mapping[str, str] = field(default_factory=dict)
@@ -82,6 +85,7 @@ CRITERIA_OF_CLASSES = (
     "As in `mag.microaggregate`, but classes that fail are suppressed.  Classes are compared with the distribution of "
     "the published records."
 )
+SEEDS_SHUFFLE = "Seeds `shuffle`; None, the default, is an irreproducible order."
 FOR_FRAMES = (
     "For pandas or polars frames with categories, as in `mag.microaggregate`, but hierarchies cannot be functions."
 )
@@ -89,7 +93,7 @@ FOR_FRAMES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The arguments of `mag.microaggregate` or `mag.generalize`, unchecked."""
+    """The arguments of `mag.microaggregate`, `mag.generalize` or `mag.suppress`, unchecked."""
 
     k: Any
     columns: Any
@@ -122,7 +126,7 @@ class Options:
         "The column that names the person, household or firm of each record.  k then counts these units instead of "
         "records: every class has records of at least k of them, and strata with fewer than k units are small.  The "
         "column is not published.",
-        (MICROAGGREGATE,),
+        (MICROAGGREGATE, PARQUET_JOINTLY, GENERALIZE),
         hint="Any",
         kind="column name, optional",
         recorded=IF_USED,
@@ -130,6 +134,76 @@ class Options:
             Flag(
                 "The column that names the person or household of each record: k counts them; not published.",
                 COLUMNS_PANEL,
+                (MASK, GENERALIZE),
+            )
+        ],
+    )
+    household: Any = option(
+        None,
+        "The column that names the household of each record.  Every class then has records of at least `k_household` "
+        "households as well.  The column is not published.",
+        (MICROAGGREGATE, PARQUET_JOINTLY, GENERALIZE),
+        hint="Any",
+        kind="column name, optional",
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "The column that names the household of each record: every class has several; not published.",
+                COLUMNS_PANEL,
+                (MASK, GENERALIZE),
+            )
+        ],
+    )
+    household_columns: Any = option(
+        (),
+        "Those of `columns` that have one value in every household, such as its income: grouped one row a household, "
+        "published with one value a household.  The others are grouped by records within these groups.",
+        (MICROAGGREGATE,),
+        hint="Names",
+        kind=ONE_OR_MORE,
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "One of -c that has one value in every household, which it keeps. Repeatable.",
+                COLUMNS_PANEL,
+                type=list[str] | None,
+                names=("--household-column",),
+                metavar="NAME",
+            )
+        ],
+    )
+    k_household: int | None = option(
+        None,
+        "The smallest number of households of a class; `k` by default.",
+        (MICROAGGREGATE, PARQUET_JOINTLY, GENERALIZE),
+        hint="int | None",
+        kind="int, optional",
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "Smallest number of households of a class (default: k).",
+                GROUPING_PANEL,
+                (MASK, GENERALIZE),
+                type=int | None,
+                metavar="K",
+            )
+        ],
+    )
+    sets: Any = option(
+        None,
+        "Several sets of `columns`, each a list of names, or a pair of such a list and its own k: records are alike in "
+        "the columns of each set, but not in all columns.  Sets may share columns.",
+        (MICROAGGREGATE, SUPPRESS),
+        hint="Sequence[Any] | None",
+        kind="sequence, optional",
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "A set of columns that has classes of its own, e.g. age+sex, or age+sex=5 with its own k. Repeatable.",
+                GROUPING_PANEL,
+                (MASK, SUPPRESS),
+                names=("--set",),
+                metavar="NAME+NAME[=K]",
             )
         ],
     )
@@ -186,6 +260,7 @@ class Options:
         kinds={ESTIMATOR: "optional"},
         texts={ESTIMATOR: FOR_FRAMES},
         hints={ESTIMATOR: "Any"},
+        by_column=True,
         flags=[
             Flag(
                 "Representative of a group: max, mean (default), median, mid_range, min or range; for categories "
@@ -213,6 +288,7 @@ class Options:
         },
         hints={ESTIMATOR: "Any"},
         recorded=IF_USED,
+        by_column=True,
         flags=[
             Flag(
                 "A column of categories and its hierarchy, a CSV file in the format of ARX. Repeatable.",
@@ -244,6 +320,7 @@ class Options:
         },
         hints={ESTIMATOR: "Any"},
         recorded=IF_USED,
+        by_column=True,
         flags=[
             Flag(
                 "A column of categories and all of them in order, e.g. degree=low,mid,high; one with a comma in "
@@ -263,13 +340,18 @@ class Options:
     importance: Any = option(
         None,
         "By column: a factor of its distances, 1 by default.",
-        (*ALL_TABLES, COMPARE, ESTIMATOR),
+        (*ALL_TABLES, SUPPRESS, COMPARE, ESTIMATOR),
         hint="Mapping[Any, float] | None",
         kind="dict, optional",
         kinds={ESTIMATOR: "optional"},
-        texts={GENERALIZE: "By column: how much its loss counts, 1 by default.", ESTIMATOR: FOR_FRAMES},
+        texts={
+            GENERALIZE: "By column: how much its loss counts, 1 by default.",
+            SUPPRESS: "By column: how much a suppressed cell counts, 1 by default.",
+            ESTIMATOR: FOR_FRAMES,
+        },
         hints={ESTIMATOR: "Any"},
         recorded=IF_USED,
+        by_column=True,
         flags=[
             Flag(
                 "How much the distances of a column count (default: 1). Repeatable.",
@@ -283,6 +365,29 @@ class Options:
                 (GENERALIZE,),
                 metavar="NAME=NUMBER",
             ),
+            Flag(
+                "How much a suppressed cell of a column counts (default: 1). Repeatable.",
+                GROUPING_PANEL,
+                (SUPPRESS,),
+                metavar="NAME=NUMBER",
+            ),
+        ],
+    )
+    subsets: Any = option(
+        None,
+        "By size: the k of every subset of that many columns, besides that of all of them: ``{2: 10}`` for all pairs.",
+        (SUPPRESS,),
+        hint="Mapping[int, int] | None",
+        kind="dict, optional",
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "The k of every subset of SIZE columns, e.g. 2=10. Repeatable.",
+                GROUPING_PANEL,
+                (SUPPRESS,),
+                names=("--subsets",),
+                metavar="SIZE=K",
+            )
         ],
     )
     sensitive: Any = option(
@@ -318,6 +423,7 @@ class Options:
         },
         hints={ESTIMATOR: "Any"},
         recorded=NEVER,  # the guarantee holds it
+        by_column=True,
         flags=[
             Flag(
                 "A sensitive column, and how many values every class must hold, e.g. disease=3; or "
@@ -343,6 +449,7 @@ class Options:
         },
         hints={ESTIMATOR: "Any"},
         recorded=NEVER,
+        by_column=True,
         flags=[
             Flag(
                 "A sensitive column, and how far its distribution in a class may be from the table's, e.g. income=0.2; "
@@ -408,6 +515,25 @@ class Options:
             )
         ],
     )
+    levels: Any = option(
+        None,
+        "By column: the level of its hierarchy to publish it on, 0 for the values themselves, or the least and the "
+        'largest one: ``{"age": 2, "job": (1, 3)}``.',
+        (GENERALIZE,),
+        hint="Mapping[Any, int | tuple[int, int]] | None",
+        kind="dict, optional",
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "The level that a column is published on, e.g. age=2, or the least and the largest one, e.g. age=1:3. "
+                "Repeatable.",
+                LEVELS_PANEL,
+                (GENERALIZE,),
+                names=("--level",),
+                metavar="NAME=LEVELS",
+            )
+        ],
+    )
     max_nodes: int = option(
         10**6,
         "The largest number of combinations of levels that are searched with proof, up to 10**7.  If there are more, "
@@ -461,11 +587,16 @@ class Options:
         "error",
         "How to treat records with missing cells in `columns` (null, NaN, NaT): withhold them, raise an error, or "
         "group them with records that miss the same cells; missing cells stay missing.",
-        (*ALL_TABLES, COMPARE),
+        (*ALL_TABLES, SUPPRESS, COMPARE),
         choices=("drop", "error", "group"),
+        defaults={SUPPRESS: "value"},
+        hints={SUPPRESS: 'Literal["value", "wildcard"]'},
+        kinds={SUPPRESS: '{"value", "wildcard"}'},
         texts={
+            SUPPRESS: 'How to read a missing cell: "value", where it equals missing cells only, so that classes are of '
+            'at least k equal records; "wildcard" is weaker: it equals every value.',
             GENERALIZE: "How to treat records with missing cells in `columns`: withhold them, raise an error, or treat "
-            "missing as a value of its own, which only the most general label covers."
+            "missing as a value of its own, which only the most general label covers.",
         },
         flags=[
             Flag(
@@ -480,6 +611,30 @@ class Options:
                 (GENERALIZE,),
                 type=str,
             ),
+            Flag(
+                "Reading of a missing cell: value (equals missing cells only) or wildcard (equals all; weaker).",
+                MISSING_PANEL,
+                (SUPPRESS,),
+                words=("value", "wildcard"),
+            ),
+        ],
+    )
+    special: Any = option(
+        None,
+        'By column of numbers: values that are codes, such as ``{"income": [0, -9]}``.  They are published as they are '
+        "and never averaged: records with the same special values are grouped with each other, like records that miss "
+        "the same cells.  Those with a code that fewer than k records share are a small stratum.",
+        (MICROAGGREGATE,),
+        hint="Mapping[Any, Sequence[float]] | None",
+        kind="dict, optional",
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "Values of a column that are codes: published as they are and never averaged, e.g. income=0,-9. "
+                "Repeatable.",
+                MISSING_PANEL,
+                metavar="NAME=CODES",
+            )
         ],
     )
     small_strata: str = option(
@@ -506,6 +661,7 @@ class Options:
         TABLES,
         hint="int | dict[Any, int] | None",
         kind="int or dict, optional",
+        by_column=True,
         flags=[
             Flag(
                 "Number of decimals, or NAME=DECIMALS. Repeatable.",
@@ -518,32 +674,36 @@ class Options:
     keep: Any = option(
         (),
         "Columns that are published unchanged and not covered by the guarantee, and columns that are not published.",
-        ALL_TABLES,
+        (*ALL_TABLES, SUPPRESS),
         hint="Names",
         kind=ONE_OR_MORE,
         flags=[
-            Flag("Publish this column unchanged: it is not protected. Repeatable.", COLUMNS_PANEL, (MASK, GENERALIZE)),
+            Flag(
+                "Publish this column unchanged: it is not protected. Repeatable.",
+                COLUMNS_PANEL,
+                (MASK, GENERALIZE, SUPPRESS),
+            ),
         ],
     )
     drop: Any = option(
         (),
         "Columns that are published unchanged and not covered by the guarantee, and columns that are not published.",
-        ALL_TABLES,
+        (*ALL_TABLES, SUPPRESS),
         hint="Names",
         kind=ONE_OR_MORE,
-        flags=[Flag("Do not publish this column. Repeatable.", COLUMNS_PANEL, (MASK, GENERALIZE))],
+        flags=[Flag("Do not publish this column. Repeatable.", COLUMNS_PANEL, (MASK, GENERALIZE, SUPPRESS))],
     )
     rest: str = option(
         "error",
         "The role of columns that no argument names: an error by default, so that no column is published by oversight.",
-        ALL_TABLES,
+        (*ALL_TABLES, SUPPRESS),
         choices=("drop", "error", "keep"),
         recorded=NEVER,  # these columns are in keep or drop by then
         flags=[
             Flag(
                 "Columns that no option names: error, drop (not published) or keep (unchanged, not protected).",
                 COLUMNS_PANEL,
-                (MASK, GENERALIZE),
+                (MASK, GENERALIZE, SUPPRESS),
                 metavar="ROLE",
             )
         ],
@@ -551,14 +711,14 @@ class Options:
     shuffle: bool = option(
         False,
         "Publish the records in random order; the index of a pandas frame and the groups are then renumbered.",
-        (MICROAGGREGATE, GENERALIZE),
+        (MICROAGGREGATE, GENERALIZE, SUPPRESS),
         hint="bool",
         kind="bool",
         flags=[
             Flag(
                 "Publish the records in random order.",
                 OUTPUT_PANEL,
-                (MASK, GENERALIZE),
+                (MASK, GENERALIZE, SUPPRESS),
                 type=bool,
                 names=("--shuffle",),
             )
@@ -568,14 +728,15 @@ class Options:
         None,
         "Seeds `shuffle` and the methods that draw random numbers; other methods ignore it.  None, the default, is 0 "
         "for methods, and an irreproducible order for `shuffle`: anyone who knows the seed can undo it.",
-        (*ALL_TABLES, COMPARE, ESTIMATOR),
+        (*ALL_TABLES, SUPPRESS, COMPARE, ESTIMATOR),
         hint="RandomState",
         kind="int, numpy.random.Generator, optional",
         defaults={COMPARE: 0, ESTIMATOR: 0},
         hints={ESTIMATOR: "int | np.random.Generator | np.random.RandomState | None"},
         kinds={ESTIMATOR: "int, numpy.random.Generator, numpy.random.RandomState"},
         texts={
-            GENERALIZE: "Seeds `shuffle`; None, the default, is an irreproducible order.",
+            GENERALIZE: SEEDS_SHUFFLE,
+            SUPPRESS: SEEDS_SHUFFLE,
             ESTIMATOR: "Seeds the methods that draw random numbers; None is 0 too.  Other methods ignore it.",
         },
         flags=[
@@ -586,7 +747,7 @@ class Options:
                 type=int | None,
                 names=("--seed",),
             ),
-            Flag("Seed of --shuffle.", OUTPUT_PANEL, (GENERALIZE,), type=int | None, names=("--seed",)),
+            Flag("Seed of --shuffle.", OUTPUT_PANEL, (GENERALIZE, SUPPRESS), type=int | None, names=("--seed",)),
         ],
     )
     backend: Any = option(

@@ -26,8 +26,8 @@ BEST_SLOT, WAITS_SLOT, STEP_SLOT, WEIGHT_SLOT = 0, 1, 2, 3  # where the ascent k
 LEAST_TOLL = 1e-3  # relative to what records pay
 MEMORY = 0.995  # weight of a step in the average, relative to that of the next one
 
-# Payments of rows; the best so far, and what is fair of them; the direction of the next step; weights of groups in the
-# average; see `BEST_SLOT`.
+# Payments of rows; the best so far, and the largest fair ones below them; the direction of the next step; weights of
+# groups in the average; see `BEST_SLOT`.
 Ascent = namedtuple("Ascent", "z start fair direction weights numbers")
 
 # rows[g]: the sizes[g] records of group g, then the sets that it is in, widths[g] altogether

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 COMMANDS = (
+    "assess",
     "check",
     "compare",
     "demo",
@@ -17,14 +18,17 @@ COMMANDS = (
     "info",
     "look",
     "mask",
+    "plan",
+    "rerun",
     "risk",
+    "suppress",
     "utility",
     "warmup",
 )
 
 
 def function_of(command: str) -> Callable[..., int | None]:
-    """What a command does: the function of its file that is called like it."""
+    """The function of a command: the one in its file that has its name."""
     return getattr(import_module(f"mag.commands.{command}"), command)
 
 

@@ -10,8 +10,8 @@ from mag import __version__
 from mag.commands._options import METHODS
 
 TOPICS = {  # of the help, in this order
-    "Publish a file": ("mask", "generalize", "graph", "dp", "check"),
-    "Decide and assess": ("look", "risk", "compare", "utility"),
+    "Publish a file": ("mask", "generalize", "suppress", "graph", "dp", "check", "rerun"),
+    "Decide and assess": ("look", "assess", "plan", "risk", "compare", "utility"),
     "Get started": ("demo", "info", "warmup"),
 }
 

@@ -1,4 +1,4 @@
-"""Notes on values that look like codes, for the terminal of the owner of the data; they go into no file."""
+"""Notes on codes and on columns of units, for the terminal of the owner of the data; they go into no file."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -8,7 +8,10 @@ from mag.commands._output import warn
 if TYPE_CHECKING:
     import polars as pl
 
+    from mag.files import File
     from mag.measures.codes import Codes
+
+MAX_COLUMNS_READ = 20  # columns that are not computed with, and are read for a note only
 
 
 def note_codes(frame: "pl.DataFrame", columns: Sequence[str], k: Any, quiet: bool) -> None:
@@ -20,6 +23,20 @@ def note_codes(frame: "pl.DataFrame", columns: Sequence[str], k: Any, quiet: boo
             least = k.get(name, 1) if isinstance(k, Mapping) else k
             for sentence in describe_codes(name, find_codes(frame[name].alias("").drop_nulls().to_numpy()), least):
                 warn(sentence)
+
+
+def note_units(file: "File", dropped: Sequence[str], kept: Sequence[str], quiet: bool) -> None:
+    """Say which column looks like the names of people or households of several records, which k does not count."""
+    from mag.frames import frame_of
+    from mag.tables.repeats import describe_units, find_units
+
+    names = [*dropped, *kept][:MAX_COLUMNS_READ]
+    if quiet or not names:
+        return
+    frame = frame_of(file.read([], names)[0])
+    found = find_units(frame, [name for name in dropped if name in names], [name for name in kept if name in names])
+    if found is not None:
+        warn(describe_units(*found, frame.n, f"--unit {found[0]}"))
 
 
 def describe_codes(name: str, codes: "Codes", least: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a bug report should say: versions, the processor, threads, backends, where compiled code is kept."""
+"""Facts for a bug report: versions, the processor, threads, backends, the folder of compiled code."""
 
 import json
 import platform
@@ -64,7 +64,7 @@ def _processor() -> tuple[str, str]:
 
 
 def _cache_folder() -> str:
-    """Where numba keeps what it has compiled for the package."""
+    """The folder in which numba keeps the compiled code of the package."""
     from mag._compiled.jit import folder_of
     from mag.solvers.simple import solve
 

@@ -77,11 +77,16 @@ def choice_option(help_text: str, words: Iterable[str], panel: str, *names: str)
     return typer.Option(*names, help=help_text, metavar="NAME", autocompletion=complete(words), rich_help_panel=panel)
 
 
+def option_names(name: str, flag: Flag) -> Sequence[str]:
+    """How the command line calls an option of tables."""
+    return flag.names or [f"--{name.replace('_', '-')}"]
+
+
 def table_option(name: str, command: str = MASK) -> Any:
     """An option of tables as this command shows it."""
     flag = OPTIONS[name].flag_of(command)
     assert flag is not None
-    names = flag.names or [f"--{name.replace('_', '-')}"]
+    names = option_names(name, flag)
     if flag.panel == COLUMNS_PANEL and flag.metavar is None:
         return column_option(flag.help, *names)
     words = flag.words or WORDS.get(name) or OPTIONS[name].choices
@@ -242,10 +247,17 @@ Report = Annotated[
     Written,
 ]
 Unit = Annotated[str | None, table_option("unit")]
+Household = Annotated[str | None, table_option("household")]
+Sets = Annotated[list[str] | None, table_option("sets")]
 UnitToCount = Annotated[
     str | None,
     column_option("The column that names the person or household of each record: k counts them.", "--unit"),
 ]
+HouseholdToCount = Annotated[
+    str | None,
+    column_option("The column that names the household of each record: every class has several.", "--household"),
+]
+KOfHouseholds = Annotated[int | None, table_option("k_household")]
 Rest = Annotated[str, table_option("rest")]
 Weights = Annotated[str | None, table_option("weights")]
 Withheld = Annotated[

@@ -4,12 +4,30 @@ import contextlib
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 from mag._lib.json_types import to_json_types
 from mag._lib.notice import working_on
 from mag._lib.progress import ProgressBar
 from mag._lib.terminal import printable
+
+_arguments: ContextVar[Sequence[str]] = ContextVar("arguments", default=())
+
+
+@contextlib.contextmanager
+def running(arguments: Sequence[str]) -> Iterator[None]:
+    """Remember the words of the command line while it runs."""
+    token = _arguments.set(tuple(arguments))
+    try:
+        yield
+    finally:
+        _arguments.reset(token)
+
+
+def command_line() -> Sequence[str]:
+    """The words of the command line that runs."""
+    return _arguments.get()
 
 
 def say(text: object) -> None:

@@ -41,7 +41,7 @@ def read_two_files(
     withheld: pathlib.Path | None,
     declared: CategoryOptions,
 ) -> FilePair:
-    """The named columns, or all that hold numbers in both files and those that are declared as categories."""
+    """The named columns, or every column that holds numbers in both files or is declared as categories."""
     before, after = open_files([original, masked], layout)
     columns = list(dict.fromkeys(columns))
     named = columns or before.names()

@@ -32,6 +32,37 @@ def parse_integers(option: str, words: Sequence[str]) -> Any:
     )
 
 
+def parse_sets(words: Sequence[str], columns: Sequence[str], role: str = "-c") -> list[Any]:
+    """Sets of columns, NAME+NAME or NAME+NAME=K; a name may contain + and =."""
+    sets: list[Any] = []
+    for word in words:
+        listed, equals, k = word.rpartition("=")
+        names, own = _split_names(word, columns), None
+        if names is None and equals and k.isdecimal():
+            names, own = _split_names(listed, columns), int(k)
+        if names is None:
+            raise InputValueError(f"--set must be NAME+NAME or NAME+NAME=K, of columns of {role}; got {word!r}.")
+        sets.append(names if own is None else (names, own))
+    return sets
+
+
+def write_set(own: Any) -> str:
+    """A set as `parse_sets` reads it."""
+    if len(own) == 2 and isinstance(own[0], list):
+        return f"{'+'.join(map(str, own[0]))}={own[1]}"
+    return "+".join(map(str, own))
+
+
+def _split_names(text: str, columns: Sequence[str]) -> list[str] | None:
+    """The columns that are joined by + in a text; the longest name first where several begin it."""
+    for name in sorted(columns, key=len, reverse=True):
+        if text == name:
+            return [name]
+        if text.startswith(f"{name}+") and (others := _split_names(text[len(name) + 1 :], columns)) is not None:
+            return [name, *others]
+    return None
+
+
 def parse_pairs(
     option: str, form: str, words: Sequence[str], columns: Sequence[str], role: str = "-c"
 ) -> dict[str, str]:
@@ -109,6 +140,17 @@ def parse_importance(words: Sequence[str], columns: Sequence[str]) -> dict[str, 
                 f"--importance must be NAME=NUMBER, of a column of -c; got '{name}={number}'."
             ) from None
     return factors
+
+
+def parse_special(words: Sequence[str], columns: Sequence[str]) -> dict[str, list[float]]:
+    """The special values of every column that has some, NAME=CODE,CODE,…"""
+    special = {}
+    for name, listed in parse_pairs("--special", "NAME=CODES", words, columns).items():
+        codes = [_value(code) for code in listed.split(",")]
+        if any(isinstance(code, (str, bool)) for code in codes):
+            raise InputValueError(f"--special must be NAME=CODES, which are numbers; got '{name}={listed}'.")
+        special[name] = codes
+    return special
 
 
 def parse_categories(

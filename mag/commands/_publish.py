@@ -1,11 +1,13 @@
 """From a file to its release: roles of columns, files to write, the recount of the written file, and the summary."""
 
 import contextlib
+import getpass
 import json
 import os
 import pathlib
 import secrets
-from collections.abc import Callable, Iterator
+import shlex
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,8 +16,9 @@ from mag._lib.errors import InputValueError
 from mag._lib.roles import Sentences, assign_roles
 from mag.api.table_options import OPTIONS
 from mag.commands._options import open_files
-from mag.commands._output import dump, say
+from mag.commands._output import bar, command_line, dump, say
 from mag.commands._parse import Demands
+from mag.commands._plan import text_of
 from mag.commands._table import write_withheld
 from mag.files import File, Layout, Meta, columns_of, smallest
 
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from mag.tables import Guarantee, Release
 
 Drafts = dict[str, pathlib.Path]
+HIDDEN = "…"  # in place of words that a report does not show
 ROLE_SENTENCES = Sentences(
     repeated="a column must be named once; {name} is named by {role} and {role}.",
     shared="a column must be named once; {name} is named by {role} and {other}.",
@@ -39,7 +43,7 @@ class FileRoles(NamedTuple):
     keep: list[str]
     drop: list[str]
     demands: Demands
-    unit: str | None = None
+    owners: dict[str, str]  # the columns of --unit and --household, which are not published
 
     @classmethod
     def assigned(
@@ -53,6 +57,7 @@ class FileRoles(NamedTuple):
         demands: Demands,
         rest: str = "error",
         unit: str | None = None,
+        household: str | None = None,
     ) -> "FileRoles":
         """Assign the roles; reject columns without a role or with two; --keep may name a column with a criterion.
 
@@ -62,16 +67,16 @@ class FileRoles(NamedTuple):
 
         demanded = [name for name in demands.columns if name not in (sensitive or [])]
         kept = [name for name in keep or [] if name not in demanded]
-        dropped = [name for name in drop or [] if name != unit]  # which is not published, whether listed or not
+        owners = {option: name for option, name in (("unit", unit), ("household", household)) if name is not None}
+        dropped = [name for name in drop or [] if name not in owners.values()]  # whether listed or not
         roles = {"-c": columns, "--by": by or [], "--keep": kept, "--drop": dropped}
-        if unit is not None:
-            roles["--unit"] = [unit]
+        roles |= {f"--{option}": [name] for option, name in owners.items()}
         if demands.columns:
             roles["--sensitive"] = demands.columns
         file.check_names([name for names in roles.values() for name in names])
         other = None if one_of("--rest", rest, OPTIONS["rest"].choices) == "error" else f"--{rest}"
         every: dict[str, Any] = assign_roles(roles, file.names(), repr(file.path.name), ROLE_SENTENCES, other)
-        return cls(columns, by or [], every["--keep"], every["--drop"], demands, unit)
+        return cls(columns, by or [], every["--keep"], every["--drop"], demands, owners)
 
     @property
     def untouched(self) -> list[str]:
@@ -88,7 +93,7 @@ class FileRoles(NamedTuple):
             "diversity": self.demands.diversity or None,
             "closeness": self.demands.closeness or None,
             "order": self.demands.order or None,
-        } | ({} if self.unit is None else {"unit": self.unit})
+        } | self.owners
 
 
 class Files(NamedTuple):
@@ -146,19 +151,19 @@ class Cells(NamedTuple):
 class Summary(NamedTuple):
     """The facts printed about a release after its table is written."""
 
-    guarantee: "Guarantee"
+    guarantee: Any  # of the release
     notes: list[str]
     manifest: dict[str, Any]
 
     @classmethod
-    def of(cls, release: "Release") -> "Summary":
+    def of(cls, release: Any) -> "Summary":
         """From a release; without times, which depend on withheld records."""
         manifest, with_kept = release.manifest(), release.count_with_kept()
         del manifest["seconds"]
         notes = [*release.warnings]
         if with_kept is not None:
             manifest["with_kept"] = {"smallest": with_kept[0], "below_k": with_kept[1]}
-            notes.append(_describe_kept(*with_kept, release.guarantee))
+            notes.append(_describe_kept(with_kept[0], with_kept[1], release.guarantee))
         return cls(release.guarantee, notes, manifest)
 
     def print(self, files: Files, as_json: bool, quiet: bool) -> None:
@@ -173,7 +178,7 @@ class Summary(NamedTuple):
             say("Nothing was written." if files.dry_run else f"Written: {written}")
 
 
-def _describe_kept(smallest_class: int, below_k: int, guarantee: "Guarantee") -> str:
+def _describe_kept(smallest_class: int, below_k: int, guarantee: Any) -> str:
     """The classes that include kept columns, in numbers."""
     k = guarantee.k if isinstance(guarantee.k, int) else min(guarantee.k.values())
     few = f"of fewer than {k} units" if guarantee.unit is not None else f"smaller than {k}"
@@ -187,11 +192,17 @@ def _describe_kept(smallest_class: int, below_k: int, guarantee: "Guarantee") ->
 
 
 def write_release(
-    files: Files, roles: FileRoles, cells: Cells, make_release: Callable[[], "tuple[Release, Meta]"]
+    files: Files,
+    roles: FileRoles,
+    cells: Cells,
+    make_release: Callable[[], tuple[Any, Meta]],
+    quiet: bool,
+    verify: Callable[..., dict[str, Any]] | None = None,
 ) -> Summary:
     """Make the release and, but for a dry run, write it, count it on the written file and give the files their names.
 
-    `make_release` reads the file; a file that has changed since is an error.
+    `make_release` reads the file; a file that has changed since is an error.  `verify` counts the written file,
+    `verify_file` by default.
     """
     salt = secrets.token_bytes(32) if "secret" in files.paths and not files.dry_run else None
     before = _stamp(files.source.path)
@@ -205,18 +216,21 @@ def write_release(
             raise InputValueError(f"{files.source.path.name!r} has changed while it was read; nothing was written.")
         summary = Summary.of(release)
         target, manifest = files.target, summary.manifest
+        if text := text_of(files.source.layout, manifest["table"]["columns"]):
+            manifest["text"] = text
         if files.dry_run or target is None:
             return summary
         with files.drafts(reserved) as drafts:
-            units = None if roles.unit is None else release.units()
-            stored = _write(target, roles, cells, release, meta, drafts)
+            cells_of = {"unit": "units", "household": "households"}
+            owners = {option: getattr(release, cells_of[option])() for option in roles.owners}
+            stored = _write(files, roles, cells, release, meta, drafts, quiet)
             del release  # the count needs memory, too
             hashed = aside.submit(digest, drafts["out"])
-            manifest["verified"] = verify_file(target, drafts["out"], summary.guarantee, stored)
+            manifest["verified"] = (verify or verify_file)(target, drafts["out"], summary.guarantee, stored)
             if roles.demands.diversity or roles.demands.closeness:
                 manifest["verified"]["sensitive"] = verify_sensitive(target, drafts["out"], roles)
-            if units is not None:
-                manifest["verified"]["units"] = verify_units(target, drafts["out"], summary.guarantee, units)
+            if owners:
+                manifest["verified"] |= verify_owners(target, drafts["out"], summary.guarantee, owners)
             size = drafts["out"].stat().st_size
             manifest["files"] = {"output": {"name": target.path.name, "bytes": size, "sha256": hashed.result()}}
             if salt is not None and proof is not None:
@@ -226,14 +240,45 @@ def write_release(
     return summary
 
 
-def _write(target: File, roles: FileRoles, cells: Cells, release: "Release", meta: Meta, drafts: Drafts) -> Any:
+def _write(
+    files: Files, roles: FileRoles, cells: Cells, release: "Release", meta: Meta, drafts: Drafts, quiet: bool
+) -> Any:
     """Write all but the manifest; return the cells that the file must hold when it is read back."""
+    target = files.target
+    assert target is not None
     stored = target.write(release.data, cells.computed, meta, drafts["out"], cells.categories)
     if "report" in drafts:
-        release.report(drafts["report"], overwrite=True)
+        with bar("writing the report", quiet) as progress:
+            about = describe_run(files.source.path.name, release.manifest()["options"], roles)
+            release.report(drafts["report"], overwrite=True, about=about, progress=progress)
     if "withheld" in drafts:
         write_withheld(drafts["withheld"], release.withheld_rows().tolist())
     return columns_of(stored, [*cells.categories, *roles.untouched]) if target.format.text else stored
+
+
+def describe_run(source: str, options: dict[str, Any], roles: FileRoles) -> dict[str, str]:
+    """The data, who masks it, and the command, without names of columns that are not published and seeds."""
+    hidden = {*roles.drop, *roles.owners.values()}
+    words = hide_words(command_line(), hidden, ("--seed",) if options.get("shuffle") else ())
+    about = {"Data": source, "Command": shlex.join(["mag", *words])}
+    with contextlib.suppress(KeyError, OSError):  # a process may have no user
+        about["Made by"] = getpass.getuser()
+    return about
+
+
+def hide_words(words: Sequence[str], hidden: Collection[str], options: Collection[str]) -> list[str]:
+    """A command line without these words, alone or around an equals sign, and without the values of these options."""
+    shown: list[str] = []
+    for place, word in enumerate(words):
+        option, equals, _ = word.partition("=")
+        if place and words[place - 1] in options:
+            shown.append(HIDDEN)
+        elif equals and option in options:
+            shown.append(f"{option}={HIDDEN}")
+        else:
+            parts = word.split("=")
+            shown.append("=".join(HIDDEN if part in hidden else part for part in parts))
+    return shown
 
 
 def verify_file(file: File, draft: pathlib.Path, guarantee: "Guarantee", stored: Any) -> dict[str, Any]:
@@ -243,7 +288,8 @@ def verify_file(file: File, draft: pathlib.Path, guarantee: "Guarantee", stored:
 
     by, columns = [str(name) for name in guarantee.by], [str(name) for name in guarantee.columns]
     alone = [[*by, name] for name in columns] if guarantee.scope == "per-column" else []
-    jointly, *singly = file.counts([*by, *columns], *alone, draft=draft, written=stored)
+    sets = [[*by, *map(str, own.columns)] for own in guarantee.sets]
+    jointly, *singly = file.counts([*by, *columns], *alone, *sets, draft=draft, written=stored)
     n = sum(size * count for size, count in jointly.items())
     if n != guarantee.n_records:
         raise NotAnonymousError(
@@ -252,10 +298,14 @@ def verify_file(file: File, draft: pathlib.Path, guarantee: "Guarantee", stored:
     least = guarantee.k if isinstance(guarantee.k, dict) else dict.fromkeys(columns, guarantee.k)
     for name, sizes, cells in zip(columns, singly, alone, strict=False):
         require(smallest(sizes), least[name], cells, n)
-    if not alone:
+    for own, sizes, cells in zip(guarantee.sets, singly, sets, strict=False):
+        require(smallest(sizes), own.k, cells, n)
+    if guarantee.scope == "joint":
         require(smallest(jointly), min(least.values()), [*by, *columns], n)
     how = "text of its cells" if file.format.text else "stored values"
     counts = {"counted": f"on the file read back, by the {how}", "records": n, "smallest": smallest(jointly)}
+    if sets:
+        counts["smallest_by_set"] = [smallest(sizes) for sizes in singly]
     if alone:
         counts["smallest_by_column"] = {name: smallest(sizes) for name, sizes in zip(columns, singly, strict=True)}
     return counts
@@ -272,18 +322,23 @@ def verify_sensitive(file: File, draft: pathlib.Path, roles: FileRoles) -> list[
     return [{"column": promise.name, **promise.require().facts()} for promise in counted]
 
 
-def verify_units(file: File, draft: pathlib.Path, guarantee: "Guarantee", units: list[Any]) -> dict[str, Any]:
-    """Units of classes of the file read back; it does not hold them, but its records are in their order."""
+def verify_owners(
+    file: File, draft: pathlib.Path, guarantee: "Guarantee", owners: dict[str, list[Any]]
+) -> dict[str, Any]:
+    """Units and households of classes of the file read back; it does not hold them, but its records are in order."""
     from mag.verify import require_units
 
-    classes = [str(name) for name in (*guarantee.by, *guarantee.columns)]
-    frame, _ = file.read([], classes, draft=draft)
-    assert isinstance(guarantee.k, int)
-    smallest_units = require_units(frame, classes, units, guarantee.k)
-    return {
-        "counted": "on the file read back, with the units of IN in the order of its records",
-        "smallest": smallest_units,
-    }
+    by, columns = [str(name) for name in guarantee.by], [str(name) for name in guarantee.columns]
+    frame, _ = file.read([], [*by, *columns], draft=draft)
+    facts = {}
+    for option, cells in owners.items():
+        sets = [([*by, *map(str, own.columns)], own.k) for own in guarantee.sets]
+        k: Any = guarantee.k if option == "unit" else guarantee.k_household
+        sets = sets or [([*by, *columns], k)]
+        least = min(require_units(frame, names, cells, k, f"{option}s") for names, k in sets)
+        how = f"on the file read back, with the {option}s of IN in the order of its records"
+        facts[f"{option}s"] = {"counted": how, "smallest": least}
+    return facts
 
 
 def _stamp(path: pathlib.Path) -> tuple[int, int, int]:

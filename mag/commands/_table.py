@@ -19,14 +19,16 @@ def read_table(
     others: Sequence[str] = (),
     weights: str | None = None,
     declared: Sequence[str] = (),
-    unit: str | None = None,
+    owners: Sequence[str] = (),
 ) -> "tuple[pl.DataFrame, Meta]":
     """The columns to compute with, which must not be text; the other columns unchanged; those `declared` as categories.
 
-    `unit` is read like a category.  Reject a missing code for a column that is unchanged.
+    `owners`, the columns of units and households, are read like categories.
+
+    Reject a missing code for a column that is unchanged.
     """
     file.check_names([*file.layout.null_of, *file.layout.date_of])
-    unused = [name for name in file.layout.null_of if name not in [*columns, *declared, weights, unit]]
+    unused = [name for name in file.layout.null_of if name not in [*columns, *declared, weights, *owners]]
     if unused:
         listed = ", ".join(map(repr, unused))
         raise InputValueError(f"--null: codes apply to numeric columns only; got {listed}.")
@@ -34,7 +36,7 @@ def read_table(
     if undated:
         listed = ", ".join(map(repr, undated))
         raise InputValueError(f"--date: formats apply to columns of dates that are computed with; got {listed}.")
-    frame, meta = file.read(columns, others, [*declared, *([] if unit is None else [unit])])
+    frame, meta = file.read(columns, others, [*declared, *owners])
     text = [name for name in columns if _is_category(frame[name])]
     if text:
         raise InputValueError(f"{file.path.name!r}: {categories(text)}")

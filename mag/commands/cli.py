@@ -20,6 +20,7 @@ from mag import __version__
 from mag._lib.errors import REPORT, CacheWarning, InputError, NotAnonymousError
 from mag._lib.terminal import printable
 from mag.commands import COMMANDS, application, function_of
+from mag.commands._output import running
 
 VIOLATED, MISTAKE, DEFECT = 1, 2, 70  # exit codes; 70 is EX_SOFTWARE of sysexits.h
 EXTRAS = {  # all others: "cli"
@@ -85,7 +86,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
-        code = application()(arguments, prog_name="mag", standalone_mode=False)
+        with running(arguments):
+            code = application()(arguments, prog_name="mag", standalone_mode=False)
     except SystemExit as done:  # typer exits this way after shell completion
         code = done.code
     except Exception as error:

@@ -218,5 +218,5 @@ def _budget(ledger: pathlib.Path | None, epsilon: float | None, delta: float | N
     try:
         return Budget.load(ledger)
     except FileNotFoundError:
-        sentence = f"{ledger.name!r} is a new ledger: pass --ledger-epsilon, all that may ever be spent."
+        sentence = f"{ledger.name!r} is a new ledger: pass --ledger-epsilon, the most that may ever be spent."
         raise InputValueError(sentence) from None

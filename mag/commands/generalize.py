@@ -41,6 +41,8 @@ def generalize(
     closeness: opt.Closeness = None,
     order: opt.OrderOfSensitive = None,
     drop: opt.Drop = None,
+    unit: opt.Unit = None,
+    household: opt.Household = None,
     rest: opt.Rest = "error",
     hierarchy: Annotated[list[str] | None, opt.table_option("hierarchies", GENERALIZE)] = None,
     other: Annotated[str, opt.table_option("other", GENERALIZE)] = "error",
@@ -55,6 +57,7 @@ def generalize(
         _of_columns("A column of numeric codes, published unchanged or as *.", "--flat", "NAME"),
     ] = None,
     importance: Annotated[list[str] | None, opt.table_option("importance", GENERALIZE)] = None,
+    level: Annotated[list[str] | None, opt.table_option("levels", GENERALIZE)] = None,
     report: opt.Report = None,
     withheld: opt.Withheld = None,
     overwrite: opt.Overwrite = False,
@@ -70,9 +73,9 @@ def generalize(
     """Recode columns of a file, each to one level of its hierarchy, so that every record equals at least k-1 others.
 
     Full-domain recoding: equal values get equal labels, and the levels are those with the least information loss.  Each
-    column of IN needs a role: -c, --by, --keep, --sensitive or --drop; columns of --diversity and --closeness are
-    sensitive.  Text without --hierarchy is published unchanged or as *.  A manifest next to OUT records levels,
-    options, versions, the hash of OUT and the recount of OUT.
+    column of IN needs a role: -c, --by, --keep, --sensitive, --unit, --household or --drop; columns of --diversity and
+    --closeness are sensitive.  Text without --hierarchy is published unchanged or as *.  A manifest next to OUT records
+    levels, options, versions, the hash of OUT and the recount of OUT.
 
     Examples:
     mag generalize people.csv -o out.csv -k 5 -c age -c job --hierarchy age=age.csv --hierarchy job=job.csv --drop name
@@ -83,14 +86,15 @@ def generalize(
     layout = opt.layout(delimiter, False, encoding, null)
     files = Files.checked(source, sources, out, layout, others, False, overwrite, dry_run)
     demands = Demands.parsed(files.source, diversity, closeness, order, sensitive or [])
-    roles = FileRoles.assigned(files.source, column, by, keep, drop, sensitive, demands, rest)
+    roles = FileRoles.assigned(files.source, column, by, keep, drop, sensitive, demands, rest, unit, household)
     trees = parse_trees(column, hierarchy or [], intervals or [], flat or [], other)
     options: dict[str, Any] = roles.options() | table_options | {
         "hierarchies": trees or None, "importance": parse_importance(importance or [], column) or None,
+        "levels": _parse_levels(level or [], column) or None,
     }  # fmt: skip
     searched = "" if as_json or quiet else _describe_search(trees, column, options["max_nodes"])
     cells = Cells([*column, *demands.ranked], column)
-    summary = write_release(files, roles, cells, lambda: _recode(files, roles, k, options, searched))
+    summary = write_release(files, roles, cells, lambda: _recode(files, roles, k, options, searched), quiet)
     summary.print(files, as_json, quiet)
 
 
@@ -98,7 +102,8 @@ def _recode(files: Files, roles: FileRoles, k: int, options: dict[str, Any], sea
     """The whole table at once; codes for missing cells are missing."""
     from mag.tables import generalize as recode
 
-    frame, meta = read_table(files.source, roles.demands.ranked, roles.untouched, None, roles.columns)
+    owners = [*roles.owners.values()]
+    frame, meta = read_table(files.source, roles.demands.ranked, roles.untouched, None, roles.columns, owners)
     _check_numbers(frame, [name for name in roles.columns if name not in (options["hierarchies"] or ())])
     if searched:
         say(searched)
@@ -142,6 +147,17 @@ def _parse_intervals(text: str) -> Any:
         raise
     except ValueError:
         raise InputValueError(f"--intervals must be NAME=LOW:HIGH:WIDTH,WIDTH,...; got {text!r}.") from None
+
+
+def _parse_levels(words: Sequence[str], columns: Sequence[str]) -> dict[str, Any]:
+    """A level, or the least and the largest one, of every column that has some."""
+    levels: dict[str, Any] = {}
+    for name, text in parse_pairs("--level", "NAME=LEVEL or NAME=LEAST:LARGEST", words, columns).items():
+        bounds = text.split(":")
+        if len(bounds) > 2 or not all(bound.isdecimal() for bound in bounds):
+            raise InputValueError(f"--level must be NAME=LEVEL or NAME=LEAST:LARGEST; got '{name}={text}'.")
+        levels[name] = tuple(map(int, bounds)) if len(bounds) == 2 else int(text)
+    return levels
 
 
 def _number(word: str) -> Fraction:

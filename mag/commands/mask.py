@@ -1,18 +1,29 @@
 """`mag mask`."""
 
+import contextlib
 import pathlib
+import tempfile
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mag._lib.atomic import SECRET
+from mag._lib.atomic import SECRET, reserving
 from mag._lib.errors import InputValueError
 from mag.api.table_options import MASK
 from mag.commands import _options as opt
-from mag.commands._codes import note_codes
+from mag.commands._codes import note_codes, note_units
 from mag.commands._output import bar
-from mag.commands._parse import Demands, parse_categories, parse_integers, parse_method_options
-from mag.commands._publish import Cells, FileRoles, Files, Summary, write_release
+from mag.commands._parse import (
+    Demands,
+    parse_categories,
+    parse_integers,
+    parse_method_options,
+    parse_sets,
+    parse_special,
+)
+from mag.commands._plan import apply_plan
+from mag.commands._publish import Cells, FileRoles, Files, Summary, describe_run, write_release
 from mag.commands._table import read_table, read_weights
 from mag.files import FORMATS, Layout, Meta
 
@@ -37,6 +48,17 @@ def mask(
         ),
     ],
     out: opt.Out = None,
+    plan: Annotated[
+        pathlib.Path | None,
+        typer.Option(
+            "--plan",
+            help="A plan in TOML, as mag plan writes it: roles and options, where the command line sets none.",
+            metavar="FILE",
+            is_eager=True,
+            callback=apply_plan,
+            rich_help_panel=opt.COLUMNS_PANEL,
+        ),
+    ] = None,
     by: opt.By = None,
     keep: opt.Keep = None,
     sensitive: opt.Sensitive = None,
@@ -44,6 +66,8 @@ def mask(
     closeness: opt.Closeness = None,
     drop: opt.Drop = None,
     unit: opt.Unit = None,
+    household: opt.Household = None,
+    sets: opt.Sets = None,
     rest: opt.Rest = "error",
     option: opt.MethodOption = None,
     aggregate: opt.Aggregate = None,
@@ -51,6 +75,7 @@ def mask(
     order: opt.Order = None,
     importance: opt.Importance = None,
     other: opt.Other = "error",
+    special: Annotated[list[str] | None, opt.table_option("special")] = None,
     weights: opt.Weights = None,
     decimals: Annotated[list[str] | None, opt.table_option("round")] = None,
     report: opt.Report = None,
@@ -74,9 +99,9 @@ def mask(
 ) -> None:
     """Mask a file so that every record equals at least k-1 others, and verify that on the written file.
 
-    Every column of IN needs a role: -c, --by, --keep, --sensitive, --unit or --drop, or one for all others by --rest;
-    columns of --diversity and --closeness are sensitive.  A manifest beside OUT records options, versions, the hash of
-    OUT and what was counted on it.
+    Every column of IN needs a role: -c, --by, --keep, --sensitive, --unit, --household or --drop, one for all others by
+    --rest, or that of a --plan; columns of --diversity and --closeness are sensitive.  A manifest next to OUT records
+    options, versions, the hash of OUT and the counts of its classes.
 
     Examples:
     mag mask people.csv -o out.csv -k 5 -c age -c income --by region --keep answer --drop name
@@ -85,17 +110,22 @@ def mask(
     mag mask people.csv -o out.csv -k 5 -c age --diversity disease=3 --closeness income=0.2 --drop name
     mag mask wide.parquet -o out.parquet -k 10 -c x1 -c x2 --scope per-column --report report.html
     mag mask visits.csv -o out.csv -k 5 -c age -c cost --unit patient --rest drop
+    mag mask survey.csv -o out.csv -k 5 -c age -c rent --household hid --household-column rent --k-household 3
+    mag mask people.csv -o out.csv -k 5 -c age -c income -c job --set age+income --set income+job=3 --rest drop
+    mag mask people.csv -o out.csv --plan plan.toml
     mag mask long.parquet -o out.parquet -k 5 -c age -c income --drop name --memory 2GB
     """
     others, sources = {"report": report, "withheld": withheld}, opt.read_files(mask, locals())
     files = Files.checked(source, sources, out, text_layout, others, prove_input, overwrite, dry_run)
     demands = Demands.parsed(files.source, diversity, closeness, order, sensitive or [], column)
-    roles = FileRoles.assigned(files.source, column, by, keep, drop, sensitive, demands, rest, unit)
+    roles = FileRoles.assigned(files.source, column, by, keep, drop, sensitive, demands, rest, unit, household)
     categories, by_column = parse_categories(column, aggregate, hierarchy, demands.order, importance, other)
     if weights is not None and weights not in [*roles.keep, *roles.drop]:
         raise InputValueError(f"--weights must name a column of --keep or --drop; got {weights!r}.")
     options: Options = roles.options() | table_options | by_column | parse_method_options(option or [])
+    options |= {"sets": parse_sets(sets, column) if sets else None}
     options |= {"round": parse_integers("--round", decimals) if decimals else None, "other": other}
+    options |= {"special": parse_special(special, column)} if special else {}
     group_size = parse_integers("-k", k)
     if _is_streamed(files, options, memory, has_codes=text_layout.has_codes):
         options |= {"weights": weights, "memory": memory}
@@ -104,7 +134,7 @@ def mask(
         numbers = [name for name in column if name not in categories]
         cells = Cells([*numbers, *demands.ranked], categories)
         summary = write_release(
-            files, roles, cells, lambda: _mask_table(files, roles, cells, weights, group_size, options, quiet)
+            files, roles, cells, lambda: _mask_table(files, roles, cells, weights, group_size, options, quiet), quiet
         )
     summary.print(files, as_json, quiet)
 
@@ -113,14 +143,18 @@ def _is_streamed(files: Files, options: Options, memory: str | None, has_codes: 
     """Whether the file is never whole in memory: from Parquet to Parquet, in parts or one column at a time."""
     both = [file.format for file in (files.source, files.target) if file is not None]
     from_parquet = all(form is FORMATS["parquet"] for form in both)
-    in_memory = files.dry_run or has_codes or not {*files.paths} <= {"out", "manifest"}
     if memory is not None:
-        if in_memory or options["scope"] != "joint" or not from_parquet:
-            raise InputValueError(
-                "--memory is for --scope joint from Parquet to Parquet, without --dry-run, --report, --withheld, "
-                "--prove-input and --null; leave it out."
-            )
+        if options["scope"] != "joint" or not from_parquet:
+            raise InputValueError("--memory is for --scope joint from Parquet to Parquet; leave it out.")
+        others = {
+            "--null": has_codes,
+            "--withheld": "withheld" in files.paths,
+            "--prove-input": "secret" in files.paths,
+        }
+        if used := [option for option, is_used in others.items() if is_used]:
+            raise InputValueError(f"{', '.join(used)} cannot be used with --memory; leave one of them out.")
         return True
+    in_memory = files.dry_run or has_codes or not {*files.paths} <= {"out", "manifest"}
     every_record = options["missing"] != "drop" and options["small_strata"] == "error" and not options["shuffle"]
     return not in_memory and every_record and options["scope"] == "per-column" and from_parquet
 
@@ -132,10 +166,31 @@ def _mask_stream(files: Files, roles: FileRoles, k: Any, options: Options, quiet
     source = files.source
     for name in () if quiet or options["memory"] is not None else roles.columns:  # one at a time, as they are masked
         note_codes(source.read([name])[0], [name], k, quiet)
-    options = options | {"drop": roles.drop, "output": files.paths["out"], "overwrite": files.overwrite}
-    with bar(f"masking {len(roles.columns)} columns", quiet) as progress:
-        release: FileRelease = microaggregate(source.path, k, roles.columns, progress=progress, **options)
+    with _outputs(files) as (out, report):
+        options = options | {"drop": roles.drop, "output": out, "overwrite": files.overwrite}
+        with bar(f"masking {len(roles.columns)} columns", quiet) as progress:
+            release: FileRelease = microaggregate(source.path, k, roles.columns, progress=progress, **options)
+        if report is not None:
+            about = describe_run(source.path.name, release.manifest()["options"], roles)
+            with bar("writing the report", quiet) as progress:
+                release.report(report, overwrite=True, about=about, progress=progress)
     return Summary(release.guarantee, [*release.warnings], release.manifest())
+
+
+@contextlib.contextmanager
+def _outputs(files: Files) -> Iterator[tuple[pathlib.Path, pathlib.Path | None]]:
+    """Where the file and the report are written: drafts of a dry run are removed, a report gets its name at the end."""
+    if files.dry_run:
+        with tempfile.TemporaryDirectory() as folder:
+            yield pathlib.Path(folder, "out.parquet"), None
+    elif "report" in files.paths:
+        with (
+            reserving(files.paths["report"], sources=files.sources, overwrite=files.overwrite) as reserved,
+            reserved.drafts() as [draft],
+        ):
+            yield files.paths["out"], draft
+    else:
+        yield files.paths["out"], None
 
 
 def _mask_table(
@@ -144,8 +199,11 @@ def _mask_table(
     """The whole table at once, in memory."""
     from mag.tables import microaggregate
 
-    frame, meta = read_table(files.source, cells.computed, roles.untouched, weights, cells.categories, roles.unit)
+    owners = [*roles.owners.values()]
+    frame, meta = read_table(files.source, cells.computed, roles.untouched, weights, cells.categories, owners)
     note_codes(frame, [name for name in cells.computed if name in roles.columns], k, quiet)
+    if not owners:
+        note_units(files.source, roles.drop, roles.keep, quiet)
     if weights is not None:
         options = options | {"weights": read_weights(files.source, weights)}
     with bar(f"grouping {frame.height} records", quiet) as progress:

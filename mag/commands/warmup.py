@@ -47,7 +47,7 @@ def warmup(
         typer.Option("--all", help="All costs, all methods, long columns and bounds.", rich_help_panel=GROUPING_PANEL),
     ] = False,
     show: Annotated[
-        bool, typer.Option("--list", help="List all that can be compiled and exit.", rich_help_panel=OUTPUT_PANEL)
+        bool, typer.Option("--list", help="List what can be compiled and exit.", rich_help_panel=OUTPUT_PANEL)
     ] = False,
     quiet: Quiet = False,
 ) -> None:

@@ -70,7 +70,7 @@ class BlockCost(Cost):
         return lambda: self._read(costs, shape)
 
     def _read(self, costs: Any, shape: tuple[int, ...]) -> np.ndarray:
-        values = read(f"what cost {self.name!r} returns", costs)[0]
+        values = read(f"the costs that {self.name!r} returns", costs)[0]
         if values.dtype.kind not in "biuf":
             raise InputTypeError(f"cost {self.name!r} must return real numbers; got dtype {values.dtype.name}.")
         try:

@@ -49,7 +49,7 @@ class Deal:
 
 @dataclass(frozen=True)
 class Range:
-    """Consecutive values of the sorted column, where they stood in the pieces put together, and the sizes of these."""
+    """Consecutive values of the sorted column, their positions in the pieces put together, and the sizes of these."""
 
     values: np.ndarray
     order: np.ndarray | None

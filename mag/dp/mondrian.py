@@ -177,7 +177,7 @@ def mondrian(
 
 
 def _split(epsilon: Fraction, levels: int, d: int, dimension: bool, stop: bool, centroids: bool, draw: bool) -> Shares:
-    """Half for the cuts, the same for every level and step of it; half for the boxes; all of it without levels."""
+    """Half for the cuts, the same for every level and step of it; half for the boxes, or everything without levels."""
     cuts = epsilon / 2 if levels else Fraction(0)
     step = cuts / (levels * (1 + dimension + stop)) if levels else Fraction(0)
     rest = epsilon - cuts

@@ -82,7 +82,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
     labels_ : array of int32, shape (n_samples,)
         The group of each record; groups are numbered in the order of their first records.
     cluster_centers_ : array, shape (n_groups, n_features), or frame
-        The representatives in the units of the data: all that is published.
+        The representatives in the units of the data: only these are published.
     sizes_ : array of int, shape (n_groups,)
         The number of records in each group, at least k.
     n_groups_ : int

@@ -1,17 +1,20 @@
 """Shared by Parquet and Feather: the types of Arrow, some of which polars does not support."""
 
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import InputValueError
+from mag.files._counts import Histogram, Sets, add_blocks, count_rows
 from mag.files._format import Format
+from mag.files._layout import Layout
 
 if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+ROWS_PER_ARROW_BLOCK = 2**18
 UNSUPPORTED_TYPES = ("decimal256", "month", "day_time", "union", "sparse_union", "dense_union", "run_end")
 
 
@@ -43,6 +46,20 @@ class Arrow(Format):
     def stored(self, path: pathlib.Path, places: Sequence[int]) -> "pl.DataFrame":
         """The columns at these places, as polars reads them: a name like ^a$ would be a pattern to it."""
         raise NotImplementedError
+
+    def batches(self, path: pathlib.Path, names: Sequence[str]) -> "Iterator[pa.Table]":
+        """These columns, block by block."""
+        raise NotImplementedError
+
+    def counts(
+        self, path: pathlib.Path, sets: Sets, layout: Layout, written: "pl.DataFrame | None" = None, name: str = ""
+    ) -> list[Histogram]:
+        """Without a table to compare with, block by block, by hashes."""
+        if written is not None:
+            return super().counts(path, sets, layout, written, name)
+        self._types(path)
+        names = list(dict.fromkeys(column for columns in sets for column in columns))
+        return add_blocks((count_rows(block, sets) for block in self.batches(path, names)), len(sets))
 
     def _types(self, path: pathlib.Path) -> "pa.Schema":
         types = self.arrow_schema(path)

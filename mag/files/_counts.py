@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from mag._lib.class_counter import ClassCounter
     from mag._lib.rowhash import HashedClasses
 
+HASH_MEMORY, LEAST_HASH_MEMORY = 2**28, 2**24  # bytes for hashes of all sets of columns together, and of each
 Histogram = dict[int, int]  # size of a class → how many classes have it
 Sets = Sequence[Sequence[str]]  # of columns, each counted by itself
 
@@ -33,19 +35,35 @@ def count_texts(cells: "pl.DataFrame", sets: Sets) -> "list[HashedClasses]":
     return counted
 
 
-def add_blocks(blocks: "Iterable[list[HashedClasses]]") -> list[Histogram]:
+def count_rows(block: "pa.Table", sets: Sets) -> "list[HashedClasses]":
+    """The same of a block of pyarrow, by the values as they are stored."""
+    from mag._lib.cells import hash_rows
+    from mag._lib.rowhash import shorten
+
+    return [shorten(hash_rows(block, columns)) for columns in sets]
+
+
+def add_blocks(blocks: "Iterable[list[HashedClasses]]", n_sets: int) -> list[Histogram]:
     """For each set of columns, the classes of all blocks' records."""
+    from mag._lib.class_counter import ClassCounter
+
+    counters = [ClassCounter(max(HASH_MEMORY // n_sets, LEAST_HASH_MEMORY)) for _ in range(n_sets)]
+    for block in blocks:
+        for counter, own in zip(counters, block, strict=True):
+            counter.add(own)
     with ThreadPoolExecutor() as pool:
-        return list(pool.map(_histogram, zip(*blocks, strict=True)))
+        return list(pool.map(_histogram, counters))
 
 
-def _histogram(blocks: "Sequence[HashedClasses]") -> Histogram:
+def _histogram(counter: "ClassCounter") -> Histogram:
     import numpy as np
 
-    from mag._lib.rowhash import sizes_of_classes
-
-    counts = np.bincount(sizes_of_classes(blocks))
-    return {size: int(counts[size]) for size in np.flatnonzero(counts).tolist()}
+    histogram: Histogram = {}
+    for sizes in counter.sizes():
+        counts = np.bincount(sizes)
+        for size in np.flatnonzero(counts).tolist():
+            histogram[size] = histogram.get(size, 0) + int(counts[size])
+    return histogram
 
 
 def of_frame(frame: "pl.DataFrame", columns: Sequence[str]) -> Histogram:

@@ -135,7 +135,7 @@ class Csv(Format):
                 begin += height
                 yield classes
 
-        return add_blocks(compared())
+        return add_blocks(compared(), len(sets))
 
     def _blocks(
         self,
@@ -216,7 +216,7 @@ class Csv(Format):
 
 
 def _readable(layout: Layout, name: str) -> str:
-    """What cells of a column are not."""
+    """The reason why cells of a column cannot be read."""
     if name in layout.date_of:
         return f"no date like {layout.date_of[name]}"
     return "neither a number nor a date like 2026-01-31"

@@ -106,6 +106,13 @@ class ArrayColumn(Column):
             raise RefusedColumnError(f"{describe_dtype(self.array.dtype)}, which cannot hold missing values")
         return self.out(fresh_column(self.array, rows, blank))
 
+    def take_nullable(self, rows: np.ndarray | None, blank: np.ndarray) -> Any:
+        if self.array.dtype.kind not in "biuUS" or self.origin is not None:
+            return self.take(rows, blank)
+        cells = (self.array if rows is None else self.array[rows]).astype(object)
+        cells[blank] = None
+        return cells
+
     def wrap(self, cells: Any, rows: np.ndarray | None, reset: bool) -> Any:
         return cells
 

@@ -84,6 +84,10 @@ class Column(ABC):
     def take(self, rows: np.ndarray | None, blank: np.ndarray | None = None) -> Any:
         """Some records' cells, blank ones missing."""
 
+    def take_nullable(self, rows: np.ndarray | None, blank: np.ndarray) -> Any:
+        """The same, in a dtype that can hold missing cells where the column's own cannot."""
+        return self.take(rows, blank)
+
     @abstractmethod
     def wrap(self, cells: Any, rows: np.ndarray | None, reset: bool) -> Any:
         """The value of the column in a dictionary of columns; `reset` numbers the index of a pandas series anew."""

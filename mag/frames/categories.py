@@ -109,13 +109,13 @@ def is_category(column: Column) -> bool:
 
 
 def describe_category(column: Column) -> str:
-    """What a column holds that is no number, and how it would become one; no cell is quoted."""
+    """The cells of a column that are not numbers, and how to convert them; no cell is quoted."""
     cells = [cell for cell in column.cells() if not is_missing(cell)]
     if all(isinstance(cell, (bool, np.bool_)) for cell in cells):
         return "booleans: convert them to 0 and 1"
     texts = [cell for cell in cells if isinstance(cell, str)]
     if len(texts) < len(cells):
-        return f"{len(texts)} cells of text beside {len(cells) - len(texts)} others: convert them to one type"
+        return f"{len(texts)} cells of text and {len(cells) - len(texts)} others: convert them to one type"
     if texts and all(map(_is_number, texts)):
         return "numbers as text: convert them, such as by pandas.to_numeric"
     return "text: list it in by=, keep= or drop="

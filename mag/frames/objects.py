@@ -29,7 +29,7 @@ class Objects:
     def __init__(self, cells: list[Any]) -> None:
         missing = np.fromiter(map(is_missing, cells), bool, len(cells))
         self.missing = none_if_all_false(missing)
-        self.blank = _marker(cells[int(np.argmax(missing))]) if missing.any() else None  # one for all that is missing
+        self.blank = _marker(cells[int(np.argmax(missing))]) if missing.any() else None  # one for every kind
         self.present = [cell for cell, absent in zip(cells, missing.tolist(), strict=True) if not absent]
         kinds = {type(cell) for cell in self.present}
         if len(kinds) != 1 or not kinds <= {decimal.Decimal, datetime.date, int}:

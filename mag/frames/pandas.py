@@ -57,6 +57,14 @@ class PandasColumn(SeriesColumn):
             return ArrayColumn(self.native.to_numpy()).take(rows, blank)
         return fresh_column(self.native.array, rows, blank)
 
+    def take_nullable(self, rows: np.ndarray | None, blank: np.ndarray) -> Any:
+        if not self._is_numpy or self.dtype.kind not in "biu":
+            return self.take(rows, blank)
+        cells = self.native.to_numpy(copy=True) if rows is None else self.native.to_numpy()[rows]
+        cells[blank] = 0  # nothing is left below the mask
+        arrays = sys.modules["pandas"].arrays
+        return (arrays.BooleanArray if self.dtype.kind == "b" else arrays.IntegerArray)(cells, blank.copy())
+
     def wrap(self, cells: Any, rows: np.ndarray | None, reset: bool) -> Any:
         index = None if reset else fresh_column(self.native.index, rows)
         return sys.modules["pandas"].Series(cells, index, cells.dtype, self.native.name)

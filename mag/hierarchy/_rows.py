@@ -64,7 +64,7 @@ def check_levels(option: str, rows: Any, place: str) -> tuple[list[list[Hashable
     odd = [at for at, row in enumerate(listed, 1) if len(row) != n_levels]
     if odd:
         raise InputValueError(
-            f"{option} must have as many labels in every {place}, {n_levels} as in the first; {len(odd)} of "
+            f"{option} must have the same number of labels in every {place}, {n_levels} as in the first; {len(odd)} of "
             f"{len(listed)} have another number, the first of them {place} {odd[0]}."
         )
     empty = [at for at, row in enumerate(listed, 1) if any(is_missing(label) or label == "" for label in row)]

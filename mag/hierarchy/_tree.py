@@ -359,7 +359,7 @@ class Hierarchy:
         listed = values.tolist()
         leaves = self.find(listed)
         if missing := len({value for value, leaf in zip(listed, leaves.tolist(), strict=True) if leaf < 0}):
-            raise InputValueError(f"{option} must have a leaf for every value; {missing} distinct values have none.")
+            raise InputValueError(f"{option} must have a leaf for every value; {missing} distinct values have no leaf.")
         return leaves
 
     def common_ancestors(self, leaves: np.ndarray, groups: np.ndarray) -> np.ndarray:

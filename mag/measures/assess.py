@@ -1,6 +1,7 @@
 """The risk and the loss of a release: one dictionary each, from two tables of numbers and categories."""
 
-from collections.abc import Hashable, Mapping, Sequence
+import math
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -11,8 +12,7 @@ from mag._lib.errors import InputValueError
 from mag._lib.missing import find_missing
 from mag.hierarchy import ranks_of
 from mag.measures.changes import gower_distance, il1s, total_variation
-from mag.measures.classes import k_anonymity, uniques
-from mag.measures.correlation import correlation_difference, eigenvalue_difference
+from mag.measures.correlation import both_differences
 from mag.measures.equal import classes, columns
 from mag.measures.intervals import rank_interval_disclosure, sd_interval_disclosure
 from mag.measures.linkage import distance_linkage, rank_linkage
@@ -31,7 +31,9 @@ RISKS = (
     "rank_interval_disclosure",
 )
 LINKED = 10_000  # records that linkage, which compares all with all, looks at
+LINKED_WORK = 2**31  # differences of cells, so that it looks at fewer records of many columns
 FITTED = 100_000  # records that the logistic regression of the propensity score looks at
+FITTED_WORK = 2**31  # records times squared terms: fewer records where there are many terms
 MAX_PRODUCT_COLUMNS = 40  # up to which it looks at products too; their number grows with the square
 MAX_FITTED_COLUMNS = 200  # of more, it looks at as many, evenly spaced
 
@@ -72,12 +74,14 @@ def risk(
         checks.integer("k", k, 1, pair.n + 1, "n+1")
     if not pair.n:
         return measures
-    some, ordered = _whole_classes(pair.masked, LINKED), pair.ordered()
+    labels, ordered = classes("masked", pair.masked), pair.ordered()
+    sizes = np.bincount(labels)
+    some = _whole_classes(labels, sizes.size, min(LINKED, math.isqrt(LINKED_WORK // len(pair.names))))
     near = distance_linkage(*pair.part(some), **pair.options)
     measures |= {
         "linkage_sample": int(some.size),
-        "k_anonymity": int(k_anonymity(pair.masked)),
-        "uniques": int(uniques(pair.masked)),
+        "k_anonymity": int(sizes.min()),
+        "uniques": int((sizes == 1).sum()),
         "distance_linkage": near.expected,
     }
     if ordered is None or ordered:
@@ -89,7 +93,7 @@ def risk(
             "rank_interval_disclosure": rank_interval_disclosure(pair.X, pair.Y).values,
         }
     if k is not None:
-        measures["below_k"] = int(uniques(pair.masked, k=k))
+        measures["below_k"] = int(sizes[sizes < k].sum())
     notes = [
         *_note("Ranks use values with an order", ordered, pair.names),
         *_note("Intervals use numbers", None if pair.plain else pair.numbers, pair.names),
@@ -130,8 +134,8 @@ def utility(
     dict
         ``records``, ``incomplete_records``, ``information_loss``, ``il1s``, ``correlation_difference``,
         ``eigenvalue_difference`` (infinite where columns depended on each other linearly and no longer do),
-        ``propensity_mse`` (of ``propensity_records`` evenly spaced records; without products of columns beyond 40
-        columns, and of 200 evenly spaced ones beyond 200), ``share_change``, and by column, as lists,
+        ``propensity_mse`` (of ``propensity_records`` evenly spaced records, fewer of many columns; without products of
+        columns beyond 40 columns, and of 200 evenly spaced ones beyond 200), ``share_change``, and by column, as lists,
         ``information_loss_by_column`` and ``share_change_by_column``.
 
         Where columns hold categories or ranges, these measures use the numbers alone, with their losses as a
@@ -156,12 +160,13 @@ def utility(
         measures |= {
             "information_loss": information_loss(X, Y),
             "il1s": il1s(X, Y),
-            "correlation_difference": correlation_difference(X, Y),
-            "eigenvalue_difference": eigenvalue_difference(X, Y),
+            **dict(zip(("correlation_difference", "eigenvalue_difference"), both_differences(X, Y), strict=True)),
         }
         if propensity:
-            some, those = _sample(len(X), FITTED), _sample(X.shape[1], MAX_FITTED_COLUMNS)
+            those = _sample(X.shape[1], MAX_FITTED_COLUMNS)
             quadratic: bool | Literal["squares"] = True if those.size <= MAX_PRODUCT_COLUMNS else "squares"
+            terms = 2 * those.size if quadratic == "squares" else those.size * (those.size + 3) // 2
+            some = _sample(len(X), min(FITTED, FITTED_WORK // terms**2))
             measures["propensity_records"] = int(some.size)
             measures["propensity_mse"] = propensity_mse(
                 X[np.ix_(some, those)], Y[np.ix_(some, those)], quadratic=quadratic
@@ -299,11 +304,8 @@ def _sample(n: int, most: int) -> np.ndarray:
     return np.arange(n) if n <= most else np.arange(most) * n // most
 
 
-def _whole_classes(masked: Any, most: int) -> np.ndarray:
+def _whole_classes(labels: np.ndarray, n_classes: int, most: int) -> np.ndarray:
     """About as many records in whole classes of equal masked ones: a part of a class would be easier to link."""
-    n = len(next(iter(masked.values()))) if isinstance(masked, Mapping) else len(masked)
-    if n <= most:
-        return np.arange(n)
-    labels = classes("masked", masked)
-    some = _sample(int(labels.max()) + 1, max(1, most * (int(labels.max()) + 1) // n))
+    n = labels.size
+    some = _sample(n_classes, n_classes if n <= most else max(1, most * n_classes // n))
     return np.flatnonzero(np.isin(labels, some))

@@ -133,7 +133,7 @@ def total_variation(original: Any, masked: Any, *, hierarchies: Any = None, orde
     """Distance of the frequency tables of categories before and after, from 0 to 1; the mean over columns.
 
     ``½ Σ_v |p_v − q_v|`` with the shares p before and q after.  A published ancestor counts evenly for the leaves below
-    it, a range of ordered categories evenly for all that it spans, as an analyst would count them.
+    it, a range of ordered categories evenly for every category that it spans, as an analyst would count them.
 
     Parameters
     ----------

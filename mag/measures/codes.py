@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 MAX_CATEGORIES = 20  # distinct whole numbers that may be codes of categories; amounts have more
-MAX_NEGATIVE_CODES = 5  # distinct negative numbers that may be codes beside amounts; debts have more
+MAX_NEGATIVE_CODES = 5  # distinct negative numbers that may be codes among amounts; debts have more
 MIN_RECORDS = 3  # that share a value before it is a heap or is named
 MIN_HEAP = 5  # times the records of other values that make a heap
 MIN_CATEGORY_RECORDS = 20  # below which few values say nothing
@@ -17,11 +17,11 @@ MIN_ZERO_SHARE = 0.05  # of records that make zeros a group of their own
 
 @dataclass(frozen=True)
 class Codes:
-    """What looks like codes in one column.
+    """Values of one column that look like codes.
 
     `missing` : how many records have each value that looks like a missing code; `top` : how many have the largest
     value, if that looks like a top code, else 0; `categories` : how many whole values there are, if they look like
-    categories, else 0; `zeros` : how many records are 0, if zeros are many beside amounts, else 0.
+    categories, else 0; `zeros` : how many records are 0, if zeros are many among amounts, else 0.
     """
 
     missing: dict[float, int]
@@ -47,7 +47,7 @@ class Codes:
 def find_codes(values: np.ndarray) -> Codes:
     """Codes among the numbers of a column, without its missing cells.
 
-    Numbers such as −9, −8, 98, 999 or 88888 look like missing codes where they are heaps, or stand apart from all other
+    Numbers such as −9, −8, 98, 999 or 88888 look like missing codes where they are heaps, or lie far from all other
     numbers.  Few whole numbers look like categories unless their frequencies have a single peak without gaps, as those
     of counts do: persons of a household, say.
     """

@@ -57,10 +57,18 @@ def correlation_difference(original: Any, masked: Any, *, norm: str = "absolute"
     """
     X, Y = read_two_tables(original, masked)
     measure = NORMS[one_of("norm", norm, NORMS)]
-    if X.shape[1] == 1:
-        return 0.0
-    above = np.triu_indices(X.shape[1], 1)
-    return float(measure(np.abs(correlations(X) - correlations(Y))[above]))
+    return 0.0 if X.shape[1] == 1 else _difference(correlations(X), correlations(Y), measure)
+
+
+def _difference(before: np.ndarray, after: np.ndarray, measure: Callable[[np.ndarray], Any]) -> float:
+    return float(measure(np.abs(before - after)[np.triu_indices(len(before), 1)]))
+
+
+def both_differences(X: np.ndarray, Y: np.ndarray) -> tuple[float, float]:
+    """The mean change of a correlation and the relative change of the eigenvalues, of matrices computed once."""
+    before, after = correlations(X), correlations(Y)
+    mean = 0.0 if len(before) == 1 else _difference(before, after, NORMS["absolute"])
+    return mean, _eigenvalue_change(before, after, True)
 
 
 def eigenvalue_difference(original: Any, masked: Any, *, relative: bool = True) -> float:
@@ -92,9 +100,13 @@ def eigenvalue_difference(original: Any, masked: Any, *, relative: bool = True) 
     1.118034
     """
     X, Y = read_two_tables(original, masked)
-    before, after = np.linalg.eigvalsh(correlations(X)), np.linalg.eigvalsh(correlations(Y))
+    return _eigenvalue_change(correlations(X), correlations(Y), flag("relative", relative))
+
+
+def _eigenvalue_change(R: np.ndarray, S: np.ndarray, relative: bool) -> float:
+    before, after = np.linalg.eigvalsh(R), np.linalg.eigvalsh(S)
     change = np.abs(before - after)
-    if not flag("relative", relative):
+    if not relative:
         return float(change.mean())
     rounding = 4 * before.size**2 * np.finfo(np.float64).eps
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -185,7 +185,7 @@ def rank_linkage(original: Any, masked: Any, *, order: Any = None) -> Linkage:
     scales = read_scales(original, masked, order=order)
     ordered = [scale for scale in scales if isinstance(scale, IntervalScale) and scale.exact]
     if wrong := [repr(scale.name) for scale in scales if scale not in ordered]:
-        raise InputValueError(f"original and masked must hold values that have an order; {', '.join(wrong)} have none.")
+        raise InputValueError(f"original and masked must hold values that have an order; got {', '.join(wrong)}.")
     return link(
         *(_ranks(np.column_stack(cells)) for cells in zip(*((s.before, s.after) for s in ordered), strict=True))
     )

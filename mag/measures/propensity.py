@@ -51,17 +51,62 @@ def propensity_mse(
     >>> round(mag.metrics.propensity_mse([1.0, 2.0, 3.0], [11.0, 12.0, 13.0]), 2)
     0.25
     """
+    return _distinguish(original, masked, quadratic, ridge)[0]
+
+
+def propensity_ratio(
+    original: Any, masked: Any, *, quadratic: bool | Literal["squares"] = True, ridge: float = 1e-3
+) -> float:
+    """`propensity_mse` divided by its null: the value expected of records drawn from a correct model of the originals.
+
+    ``pMSE / (m/(16n))`` with the m terms of the regression besides its constant.  A second sample of the population
+    has about 2; smaller values say that masked records are nearer to the originals than other draws are.
+
+    Parameters
+    ----------
+    original, masked : array of numbers, shape (n, d) or (n,)
+    quadratic, ridge
+        As in `propensity_mse`.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    J. Snoke, G. M. Raab, B. Nowok, C. Dibben & A. Slavkovic, *General and specific utility measures for synthetic
+    data*, Journal of the Royal Statistical Society A 181(3), 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mag
+    >>> x = np.arange(1000.0)
+    >>> mag.metrics.propensity_ratio(x, x)
+    0.0
+    >>> round(mag.metrics.propensity_ratio(x, x + 200), 1)
+    214.6
+    """
+    mse, terms, records = _distinguish(original, masked, quadratic, ridge)
+    return mse / (terms / (16 * records)) if terms else 0.0
+
+
+def _distinguish(
+    original: Any, masked: Any, quadratic: bool | Literal["squares"], ridge: float
+) -> tuple[float, int, int]:
+    """The pMSE, the terms of the regression besides its constant, and the records of one table."""
     X, Y = read_two_tables(original, masked)
     ridge = checks.positive("ridge", ridge)
     if quadratic != "squares":
         checks.flag("quadratic", quadratic)
     terms = _terms(np.concatenate((X, Y)), quadratic)
     is_masked = np.repeat([0.0, 1.0], X.shape[0])
-    return float(np.mean((_probabilities(terms, is_masked, ridge) - 0.5) ** 2))
+    mse = float(np.mean((_probabilities(terms, is_masked, ridge) - 0.5) ** 2))
+    return mse, terms.shape[1] - 1, X.shape[0]
 
 
 def _terms(Z: np.ndarray, quadratic: bool | Literal["squares"]) -> np.ndarray:
-    """Standardized columns, with squares and products as requested, those that vary, behind a constant."""
+    """A constant, then the standardized columns that vary, with squares and products as requested."""
     (Z,) = standardize_tables(Z)
     Z = center_table(Z)
     if quadratic == "squares":

@@ -2,18 +2,48 @@
 
 import os
 import pathlib
+from collections.abc import Callable
 
 from mag._lib.atomic import writing
+from mag.report._assessment import (
+    AssessmentFacts,
+    SubsetRisk,
+    describe_assessment,
+    draw_exposure,
+    percent,
+    write_assessment,
+)
 from mag.report._facts import Category, ReportFacts
 from mag.report._page import page
 from mag.report._plot import draw_columns
 from mag.report._recoding import Level, RecodingFacts
+from mag.report._sensitive import SensitiveFacts
 
-__all__ = ["Category", "Level", "RecodingFacts", "ReportFacts", "draw_columns", "page", "write"]
+__all__ = [
+    "AssessmentFacts",
+    "Category",
+    "Level",
+    "RecodingFacts",
+    "ReportFacts",
+    "SensitiveFacts",
+    "SubsetRisk",
+    "describe_assessment",
+    "draw_columns",
+    "draw_exposure",
+    "page",
+    "percent",
+    "write",
+    "write_assessment",
+]
 
 
-def write(path: str | os.PathLike[str], facts: ReportFacts, overwrite: bool = False) -> pathlib.Path:
-    """Write the page about a release, all of it or nothing.
+def write(
+    path: str | os.PathLike[str],
+    facts: ReportFacts,
+    overwrite: bool = False,
+    step: Callable[[float], object] | None = None,
+) -> pathlib.Path:
+    """Write the page about a release, the whole page or nothing.
 
     Parameters
     ----------
@@ -23,6 +53,8 @@ def write(path: str | os.PathLike[str], facts: ReportFacts, overwrite: bool = Fa
         The content of the page.
     overwrite : bool
         Replace a file that exists.
+    step : callable, optional
+        Called with the fraction of the page that is done.
 
     Returns
     -------
@@ -45,5 +77,5 @@ def write(path: str | os.PathLike[str], facts: ReportFacts, overwrite: bool = Fa
     ('<!DOCTYPE html>', True)
     """
     with writing(path, overwrite=overwrite) as [draft]:
-        draft.write_text(page(facts), encoding="utf-8")
+        draft.write_text(page(facts, step), encoding="utf-8")
     return pathlib.Path(path)

@@ -60,6 +60,8 @@ def correlations(columns: Sequence[np.ndarray], least: int) -> np.ndarray:
     """Pearson's matrix, each pair on the records that have both; NaN where those are too few or one does not vary."""
     d, n = len(columns), len(columns[0])
     Z = [standardize_column(column) for column in columns]
+    if not any(np.isnan(column).any() for column in columns):
+        return _complete_correlations(np.column_stack(Z), least)
     products, sums, squares, counts = np.zeros((4, d, d))
     for start in range(0, n, ROWS_PER_BLOCK):
         z = np.column_stack([column[start : start + ROWS_PER_BLOCK] for column in Z])
@@ -75,3 +77,13 @@ def correlations(columns: Sequence[np.ndarray], least: int) -> np.ndarray:
         R = (products - sums * sums.T / counts) / np.sqrt(spread * spread.T)
     R[(counts < max(least, ENOUGH)) | (np.minimum(spread, spread.T) <= 1e-9 * np.maximum(counts, 1))] = np.nan
     return np.clip(R, -1.0, 1.0)
+
+
+def _complete_correlations(Z: np.ndarray, least: int) -> np.ndarray:
+    """The same of standardized columns without missing cells: one product."""
+    varies = (Z != 0).any(axis=0)
+    R = np.clip(Z.T @ Z / len(Z), -1.0, 1.0)
+    R[~np.outer(varies, varies)] = np.nan
+    if len(Z) < max(least, ENOUGH):
+        R[:] = np.nan
+    return R

@@ -12,9 +12,10 @@ from mag._lib.lazy import cached_property
 from mag._lib.missing import is_missing
 from mag.report._columns import Change, change
 from mag.report._recoding import RecodingFacts
+from mag.report._sensitive import SensitiveFacts
 
 NUMERIC_KINDS = ("datetime", "duration", "number")
-SCOPES = ("joint", "per-column")
+SCOPES = ("joint", "per-column", "sets")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +69,9 @@ class ReportFacts:
         The smallest number of records that are alike in all masked columns (and `by`), counted on the published table.
     original, masked : mapping of column to float64 array of shape (n,)
         Published records, row i of both the same; missing is NaN, datetimes are seconds since 1970, durations seconds.
-    labels : int array of shape (n,), or (n, m) with ``scope="per-column"``
+    n_records, n_groups : int, optional
+        Published records and their groups, where the arrays hold a sample of them.
+    labels : int array of shape (n,), or (n, m) with another scope than "joint", in the order of `names`
         The group of every record, or of every cell; negative without a group.
     kinds : mapping of column to {"datetime", "duration", "number"}
         Columns that are not named are numbers.
@@ -94,6 +97,10 @@ class ReportFacts:
         Warnings of the code that made the release; the page adds its own.
     manifest : mapping
         How the release was made; the page shows an excerpt.
+    sensitive : sequence of SensitiveFacts
+        The demands of `promises` in numbers.
+    about : mapping of str to str
+        What the page is about: the name of the data, the date, who made it and by which command.
     recoding : Recoding, optional
         The level of each column, where nothing is published as numbers: `original` and `masked` are empty then.
     """
@@ -106,6 +113,8 @@ class ReportFacts:
     original: Mapping[Hashable, np.ndarray]
     masked: Mapping[Hashable, np.ndarray]
     labels: np.ndarray
+    n_records: int | None = None
+    n_groups: int | None = None
     kinds: Mapping[Hashable, str] = field(default_factory=dict)
     categories: Mapping[Hashable, Category] = field(default_factory=dict)
     ranges: Mapping[Hashable, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
@@ -115,11 +124,16 @@ class ReportFacts:
     untouched: Sequence[Hashable] = ()
     unit: Hashable | None = None
     smallest_units: int | None = None
+    household: Hashable | None = None
+    smallest_households: int | None = None
+    sets: Sequence[str] = ()
     with_kept: tuple[int, int] | None = None
     withheld: int = 0
     promises: Sequence[str] = ()
     warnings: Sequence[str] = ()
     manifest: Mapping[str, Any] = field(default_factory=dict)
+    sensitive: Sequence[SensitiveFacts] = ()
+    about: Mapping[str, str] = field(default_factory=dict)
     recoding: RecodingFacts | None = None
 
     def __post_init__(self) -> None:
@@ -135,7 +149,7 @@ class ReportFacts:
             for own in columns.values():
                 before = own.before if isinstance(own, Category) else own[0]
                 checks.same_rows(f"every column of {option}", len(before), "labels", len(self.labels))
-        shape = (self.n,) if self.scope == "joint" else (self.n, len(self.original))
+        shape = (self.n,) if self.scope == "joint" else (self.n, len(self.names))
         if np.shape(self.labels) != shape:
             raise InputValueError(
                 f"labels must be of shape {shape} with scope={self.scope!r}; got {np.shape(self.labels)}."
@@ -169,7 +183,7 @@ class ReportFacts:
         return {column: change(self.original[column], self.masked[column], self.k_of(column)) for column in self.masked}
 
     def k_of(self, column: Hashable) -> int:
-        """The smallest group size asked for in a column."""
+        """The smallest group size required in a column."""
         return self.k[column] if isinstance(self.k, Mapping) else self.k
 
     def labels_of(self, place: int) -> np.ndarray:

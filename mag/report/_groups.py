@@ -56,7 +56,8 @@ def dominated(columns: Sequence[np.ndarray], labels: np.ndarray) -> Count:
     """Groups whose squared error would shrink by more than 80 % if one record, far from their mean, left.
 
     Without record i the error of a group of m is ``SSE − m/(m−1) · e_i``, where ``e_i`` is its squared distance from
-    the mean.  In a group of two that is always all of it: those do not count.  Columns count in standard deviations.
+    the mean.  In a group of two that is always the whole error, so they do not count.  Columns count in standard
+    deviations.
     """
     grouped = labels >= 0
     labels = labels[grouped]

@@ -17,15 +17,19 @@ DISTORTED = (
     f"The share of the records in one of {BINS} bins of equal counts changed by more than {100 * VISIBLE_CHANGE:.1f} "
     "percentage points; compare the distributions of"
 )
+LOSS = "share of the variation between records that averaging lost; 0 is none"
+PENALTY = "how much wider than a value published cells are; 0 is not at all"
+MAX_TILES = 6  # figures side by side
 MAX_HEADLINE_CHARACTERS = 300  # characters of a guarantee that are set in large type
 
 
 def header(facts: ReportFacts) -> Element:
-    """The guarantee and all that qualifies it."""
+    """The guarantee and every warning and note about it."""
     size = "guarantee" if len(facts.guarantee) <= MAX_HEADLINE_CHARACTERS else None
     return element(
         "header",
         element("h1", facts.title),
+        _about(facts),
         element("p", facts.guarantee.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"), class_=size),
         _figures(facts),
         element("div", _state_promise(facts), _state_no_promise(facts), class_="promise"),
@@ -36,23 +40,46 @@ def header(facts: ReportFacts) -> Element:
 def _figures(facts: ReportFacts) -> Element:
     """The numbers that everyone asks for first."""
     sizes = [*facts.k.values()] if isinstance(facts.k, Mapping) else [facts.k]
-    pairs = [("k requested", span(min(sizes), max(sizes)))]
+    pairs = [("k requested", span(min(sizes), max(sizes)), "fewest records that must be alike")]
     if facts.scope == "joint":
-        pairs.append(("k counted", tally(facts.smallest)))
-        pairs.append(("Groups", tally(_groups.sizes(facts.labels).size)))
+        pairs.append(("k counted", tally(facts.smallest), "records of the smallest class of the published table"))
+        pairs.append(
+            (
+                "Groups",
+                tally(facts.n_groups or _groups.sizes(facts.labels).size),
+                "each is published with one value a column",
+            )
+        )
     else:
-        pairs.append(("Alike in all columns", tally(facts.smallest)))
+        pairs.append(("Alike in all columns", tally(facts.smallest), "records of the smallest class"))
     if facts.with_kept is not None:
-        pairs.append(("Smallest class with kept columns", tally(facts.with_kept[0])))
-    pairs += [("Records published", tally(facts.n)), ("Records withheld", tally(facts.withheld))]
+        pairs.append(
+            ("Smallest class with kept columns", tally(facts.with_kept[0]), "records alike in all published columns")
+        )
+    pairs += [
+        ("Records published", tally(facts.n_records or facts.n), "rows of the published table"),
+        ("Records withheld", tally(facts.withheld), "rows that are not published"),
+    ]
     if "information_loss" in facts.utility:
         of_which = " of complete records" if facts.incomplete else ""
         of_what = " (numbers)" if facts.categories or facts.ranges else ""
-        pairs.append((f"Information loss{of_what}{of_which}", share(facts.utility["information_loss"])))
+        pairs.append((f"Information loss{of_what}{of_which}", share(facts.utility["information_loss"]), LOSS))
     if "ncp" in facts.utility:
-        pairs.append(("Certainty penalty", share(facts.utility["ncp"])))
-    rows = (element("div", element("dt", label), element("dd", text)) for label, text in pairs)
-    return element("dl", *rows, class_="figures")
+        pairs.append(("Certainty penalty", share(facts.utility["ncp"]), PENALTY))
+    rows = (
+        element("div", element("dt", label), element("dd", text), element("dd", meaning, class_="meaning"))
+        for label, text, meaning in pairs
+    )
+    across = len(pairs) if len(pairs) <= MAX_TILES else -(-len(pairs) // 2)  # no row of a single one
+    return element("dl", *rows, class_=f"figures across-{across}")
+
+
+def _about(facts: ReportFacts) -> Element | None:
+    """The name of the data, the date, who made the page, and how."""
+    if not facts.about:
+        return None
+    rows = (element("div", element("dt", label), element("dd", text)) for label, text in facts.about.items())
+    return element("dl", *rows, class_="about")
 
 
 def _state_promise(facts: ReportFacts) -> Element:
@@ -61,10 +88,15 @@ def _state_promise(facts: ReportFacts) -> Element:
         k, what = facts.smallest, "records"
         if facts.unit is not None:
             k, what = facts.smallest_units or 0, f"units ({facts.unit})"
+        if facts.household is not None:
+            what += f" of at least {several(facts.smallest_households or 0, 'household', 'households')}"
         points: list[list[Content]] = [
             [f"At least {k} {what} share each published combination of ", *names(facts.names), *strata, "."],
             [f"An intruder who knows these values of a person is left with at least {k} {what} that may be theirs."],
         ]
+    elif facts.scope == "sets":
+        points = [["Records are alike in each of these sets of columns", *strata, "."]]
+        points += [[own] for own in facts.sets]
     else:
         sizes = [*facts.k.values()] if isinstance(facts.k, Mapping) else [facts.k]
         k = min(sizes)
@@ -84,7 +116,7 @@ def _state_promise(facts: ReportFacts) -> Element:
 
 def _state_no_promise(facts: ReportFacts) -> Element:
     points: list[list[Content]] = []
-    if facts.scope == "per-column":
+    if facts.scope != "joint":
         alike = f"The smallest number of records alike in all masked columns is {tally(facts.smallest)}."
         points.append([f"This is not joint k-anonymity. {alike}"])
     if facts.unit is None:
@@ -128,9 +160,10 @@ def _warnings(facts: ReportFacts) -> Element:
 def computed(facts: ReportFacts) -> list[list[Content]]:
     """Warnings that follow from the numbers: sentences and names, never values."""
     sentences: list[list[Content]] = []
-    if facts.scope == "per-column":
+    if facts.scope != "joint":
+        how = "one by one" if facts.scope == "per-column" else "in sets"
         sentences.append(
-            ["Columns were grouped one by one: a combination of published values may belong to a single person."]
+            [f"Columns were grouped {how}: a combination of published values may belong to a single person."]
         )
     changes = facts.utility.get("share_change_by_column", {})
     if visible := [[name(column)] for column, change in changes.items() if change > VISIBLE_CHANGE]:

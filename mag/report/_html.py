@@ -8,6 +8,8 @@ Element = ElementTree.Element
 Content = Element | str | None
 Row = tuple[Sequence[Content], ...]
 
+MAX_SHOWN_NAMES = 12  # names in a sentence
+MAX_SHOWN_ROWS = 15  # of a table that are shown at once
 MAX_NAME_CHARACTERS = 60  # characters of a name
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
@@ -48,7 +50,7 @@ def names(columns: Iterable[Hashable]) -> list[Content]:
     return join_parts([[name(column)] for column in columns])
 
 
-def join_parts(parts: Sequence[Sequence[Content]], most: int = 12) -> list[Content]:
+def join_parts(parts: Sequence[Sequence[Content]], most: int = MAX_SHOWN_NAMES) -> list[Content]:
     """Parts with commas between them, the first few of them."""
     pieces: list[Content] = []
     for piece in parts[:most]:
@@ -64,6 +66,22 @@ def table(caption: str, heads: Iterable[str], rows: Iterable[Row], **attributes:
         for first, *cells in rows
     )
     return element("table", element("caption", caption), element("thead", head), element("tbody", *body), **attributes)
+
+
+def fold_table(caption: str, heads: Sequence[str], rows: Sequence[Row], **attributes: object) -> Element:
+    """The first rows of a table; the others where a reader asks for them."""
+    first = table(caption, heads, rows[:MAX_SHOWN_ROWS], **attributes)
+    if len(rows) <= MAX_SHOWN_ROWS:
+        return first
+    rest = table(f"{caption}, continued", heads, rows[MAX_SHOWN_ROWS:], **attributes)
+    return element(
+        "div", first, element("details", element("summary", f"{len(rows) - MAX_SHOWN_ROWS} more rows"), rest)
+    )
+
+
+def section(title: str, *content: Content) -> Element:
+    """A part of the page, below its title."""
+    return element("section", element("h2", title), *content)
 
 
 def write_html(root: Element) -> str:

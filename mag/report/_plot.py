@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mag._lib.errors import InputRuntimeError, InputValueError
-from mag._lib.pictures import new_axes
+from mag._lib.pictures import new_axes, put_legend_beside
 from mag.report._bins import bins
 from mag.report._facts import Category
 from mag.report._levels import bars
@@ -48,7 +48,7 @@ def _draw_distribution(axes: Any, name: str, original: np.ndarray, masked: np.nd
     axes.locator_params(axis="x", nbins=4)
     axes.set_yticks([])
     axes.set_ylim(bottom=0)
-    axes.legend(fontsize=8)
+    put_legend_beside(axes, 2)
 
 
 def _draw_levels(axes: Any, name: str, category: Category, k: int) -> None:
@@ -64,4 +64,4 @@ def _draw_levels(axes: Any, name: str, category: Category, k: int) -> None:
     axes.set_yticks(places, [bar.label for bar in levels], fontsize=8)
     axes.invert_yaxis()
     axes.set_xticks([])
-    axes.legend(fontsize=8)
+    put_legend_beside(axes, 2)

@@ -6,26 +6,29 @@ from typing import Any
 import numpy as np
 
 from mag.measures.assess import unmasked_risk
-from mag.report import _bins, _columns, _groups, _levels, _svg, _words
+from mag.report import _columns, _groups, _svg, _words
 from mag.report._facts import ReportFacts
-from mag.report._html import Content, Element, Row, element, name, short, table
+from mag.report._html import Content, Element, Row, element, fold_table, join_parts, name, section, short, table
 from mag.report._recoding import describe_recoding
+from mag.report._sensitive import describe_sensitive
 from mag.report._text import figure, several, share, signed, span, tally
 
 MATRIX = 24  # columns that a matrix of correlations can show
 NAME = 12  # characters of a name next to a matrix
 MAX_CORRELATION_ROWS = 10  # rows of the table of correlations
 ELSEWHERE = ("columns", "guarantee", "sha256", "untouched", "warnings")  # parts of the manifest
+ROUND_SHARES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+OF_PAIRS = ("correlation_difference", "eigenvalue_difference")  # measures that one column does not have
 SEEDS = ("random_state", "seed")
 
 
 def groups(facts: ReportFacts) -> Element:
     """How large the groups are."""
-    places = range(1 if facts.scope == "joint" else len(facts.masked))
+    places = range(1 if facts.scope == "joint" else len(facts.names))
     every = [_groups.sizes(facts.labels_of(place)) for place in places]
     pooled = np.concatenate(every)
     if pooled.size == 0:
-        return _section("Groups", element("p", "There are no groups: every cell is missing."))
+        return section("Groups", element("p", "There are no groups: every cell is missing."))
     low, middle, high = int(pooled.min()), np.median(pooled), int(pooled.max())
     said = f"{several(pooled.size, 'group', 'groups')} of {span(low, high)} records"
     said += f", median size {figure(float(middle))}." if low < high else "."
@@ -35,16 +38,17 @@ def groups(facts: ReportFacts) -> Element:
         bars = _svg.sizes(f"Bars: {said}", _groups.histogram(pooled))
         chart = element("figure", bars, element("figcaption", caption), class_="single")
     if facts.scope == "joint":
-        return _section("Groups", element("p", said), chart)
-    return _section("Groups", element("p", f"All columns together: {said}"), chart, _groups_by_column(facts, every))
+        return section("Groups", element("p", said), chart)
+    return section("Groups", element("p", f"All columns together: {said}"), chart, _groups_by_column(facts, every))
 
 
 def _groups_by_column(facts: ReportFacts, every: list[np.ndarray]) -> Element:
     rows: list[Row] = []
-    for column, sizes in zip(facts.masked, every, strict=True):
+    for column, sizes in zip(facts.names, every, strict=True):
         ends = [tally(sizes.min()), tally(sizes.max())] if sizes.size else ["–", "–"]
         rows.append(([name(column)], *([text] for text in (tally(facts.k_of(column)), tally(sizes.size), *ends))))
-    return table("Groups of each column", ("Column", "k", "Groups", "Smallest", "Largest"), rows, class_="numbers")
+    heads = ("Column", "k", "Groups", "Smallest", "Largest")
+    return fold_table("Groups of each column", heads, rows, class_="numbers")
 
 
 def recoding(facts: ReportFacts) -> Element | None:
@@ -52,99 +56,9 @@ def recoding(facts: ReportFacts) -> Element | None:
     return None if facts.recoding is None else describe_recoding(facts.recoding)
 
 
-def columns(facts: ReportFacts) -> Element:
-    """Each column before and after."""
-    intro = (
-        "Share of the records along the range of the published values. "
-        "Bars of fewer than k original values are joined with their neighbors."
-    )
-    others = [
-        *(_range_card(facts, column) for column in facts.ranges),
-        *(_level_card(facts, column) for column in facts.categories),
-    ]
-    if facts.categories:
-        intro += " Categories have bars of the published labels; all other values are \u201cothers\u201d."
-    area = element("rect", width=28, height=14, class_="before")
-    line = element("path", d="M0 9H10V3H18V9H28", class_="after")
-    marks = [(area, "before"), (line, "after, as published")]
-    if facts.categories:
-        marks.append((element("rect", width=28, height=14, class_="bar"), "categories after, as published"))
-    key = (element("li", element("svg", mark, viewBox="0 0 28 14", aria_hidden="true"), text) for mark, text in marks)
-    return _section(
-        "Distributions before and after",
-        element("p", intro, class_="soft"),
-        element("ul", *key, class_="key"),
-        element(
-            "div", *(_card(facts, place, column) for place, column in enumerate(facts.masked)), *others, class_="grid"
-        ),
-    )
-
-
-def _card(facts: ReportFacts, place: int, column: Hashable) -> Element:
-    original, masked, k = facts.original[column], facts.masked[column], facts.k_of(column)
-    histogram, change = _bins.bins(original, masked, k), facts.changes[column]
-    chart: Element | None = None
-    notes: list[str] = []
-    if histogram is not None:
-        label = f"Distribution of {short(column)} before and after, {share(change.spread)} of its spread kept"
-        chart = _svg.distributions(label, histogram, facts.kinds.get(column, "number"))
-        shift = f"mean moved by {figure(abs(change.shift))} standard deviations"
-        notes.append(f"Spread kept {share(change.spread)}, {'mean kept' if abs(change.shift) < 0.01 else shift}.")
-    elif change.values == 1:
-        notes.append("One and the same value is published for all records.")
-    else:
-        notes.append("Too few values to draw.")
-    if facts.kinds.get(column) == "duration":
-        notes.append("In seconds.")
-    values = several(change.values, "distinct value", "distinct values")
-    missing = several(change.missing, "cell", "cells")
-    notes.append(f"{values} published" + (f", {missing} missing." if change.missing else "."))
-    labels = facts.labels_of(place)
-    same = _groups.of_one_value([original], labels).groups / max(_groups.sizes(labels).size, 1)
-    if same >= 0.01:
-        notes.append(f"In {share(same)} of the groups all records had the same value, and it is published.")
-    if histogram is not None and max(histogram.beyond) > 0:
-        before, after = (share(fraction) if fraction else "none" for fraction in histogram.beyond)
-        notes.append(f"Beyond the axis: {before} of the values before, {after} after.")
-    caption = element("figcaption", *(element("p", note) for note in notes))
-    return element("figure", element("h3", name(column)), chart, caption)
-
-
-def _range_card(facts: ReportFacts, column: Hashable) -> Element:
-    original, middles = facts.ranges[column]
-    histogram = _bins.bins(original, middles, facts.k_of(column))
-    drawn = None
-    if histogram is not None:
-        label = f"Distribution of {short(column)} before, and of the middles of the published ranges"
-        drawn = _svg.distributions(label, histogram, facts.kinds.get(column, "number"))
-    missing = int(np.isnan(middles).sum())
-    notes = ["Published as ranges, true for every record; drawn at their middles."]
-    notes += [f"{several(missing, 'cell', 'cells')} missing."] if missing else []
-    return element("figure", element("h3", name(column)), drawn, element("figcaption", *_paragraphs(notes)))
-
-
-def _level_card(facts: ReportFacts, column: Hashable) -> Element:
-    own, k = facts.categories[column], facts.k_of(column)
-    levels = _levels.bars(own.compared, own.after, own.order, k, own.generalized)
-    drawn = None
-    if levels is not None:
-        drawn = _svg.levels(f"Shares of the levels of {short(column)} before and after", levels)
-    published = _levels.texts(own.after)
-    missing = len(own.after) - published.size
-    values = several(len(set(published.tolist())), "distinct label", "distinct labels")
-    notes = [] if levels is not None else ["Levels are not shown: they would reveal fewer than k records."]
-    if own.recoded is not None:
-        notes.append("Values before are counted on the level that is published.")
-    how = "true for every record" if own.generalized else "one value for each group"
-    notes.append(f"{values} published, {how}" + (f", {several(missing, 'cell', 'cells')} missing." if missing else "."))
-    same = _groups.of_one_value([own.codes], facts.labels).groups / max(_groups.sizes(facts.labels).size, 1)
-    if same >= 0.01:
-        notes.append(f"In {share(same)} of the groups all had the same value.")
-    return element("figure", element("h3", name(column)), drawn, element("figcaption", *_paragraphs(notes)))
-
-
-def _paragraphs(notes: Iterable[str]) -> list[Element]:
-    return [element("p", note) for note in notes]
+def sensitive(facts: ReportFacts) -> Element | None:
+    """Diversity and closeness."""
+    return describe_sensitive(facts.sensitive) if facts.sensitive else None
 
 
 def categories(facts: ReportFacts) -> Element | None:
@@ -152,19 +66,20 @@ def categories(facts: ReportFacts) -> Element | None:
     far, changes = (facts.utility.get(f"{key}_by_column", {}) for key in ("gower_distance", "total_variation"))
     if not far or facts.utility.get("records", 0) < max(facts.k_of(column) for column in facts.names):
         return None
-    largest = max(far.values()) or 1.0
+    scale = scale_of(far.values())
     rows: list[Row] = [
         (
             [name(column)],
             [share(far[column])],
             [share(changes[column]) if column in changes else "–"],
-            [_svg.share_bar(far[column] / largest)],
+            [_svg.share_bar(far[column] / scale)],
         )
         for column in sorted(far, key=lambda column: -far[column])
     ]
     said = "How far published cells are from the values, and how the frequencies of categories have changed."
-    heads = ("Column", "Distance", "Frequencies", "Compared")
-    return _section("Loss by column", element("p", said), table("Largest distance first", heads, rows, class_="losses"))
+    heads = ("Column", "Distance", "Frequencies", f"Distance, 0 to {share(scale)}")
+    listed = fold_table("Largest distance first", heads, rows, class_="losses")
+    return section("Loss by column", element("p", said), listed)
 
 
 def losses(facts: ReportFacts) -> Element | None:
@@ -174,10 +89,10 @@ def losses(facts: ReportFacts) -> Element | None:
     least = max(facts.k_of(column) for column in facts.masked)
     shares = _columns.losses(list(facts.original.values()), list(facts.masked.values()), least)
     lost = dict(zip(facts.masked, shares, strict=True))
-    largest = max((loss for loss in lost.values() if np.isfinite(loss)), default=0.0) or 1.0
+    scale = scale_of(loss for loss in lost.values() if np.isfinite(loss))
     order = sorted(lost, key=lambda column: -np.nan_to_num(lost[column], nan=-1.0))
     rows: list[Row] = [
-        ([name(column)], [share(lost[column])], [_svg.share_bar(lost[column] / largest)]) for column in order
+        ([name(column)], [share(lost[column])], [_svg.share_bar(lost[column] / scale)]) for column in order
     ]
     said = "Averaging within groups loses a part of the variation between records: the information loss, SSE / SST."
     if "information_loss" in facts.utility:
@@ -187,8 +102,15 @@ def losses(facts: ReportFacts) -> Element | None:
     if facts.incomplete:
         without = several(facts.n - facts.incomplete, "record", "records")
         said += f" All of these figures are of the {without} without a missing cell."
-    listed = table("By column, largest first", ("Column", "Loss", "Compared"), rows, class_="losses")
-    return _section("Information loss", element("p", said), listed)
+    heads = ("Column", "Loss", f"Loss, 0 to {share(scale)}")
+    listed = fold_table("By column, largest first", heads, rows, class_="losses")
+    return section("Information loss", element("p", said), listed)
+
+
+def scale_of(shares: Iterable[float]) -> float:
+    """The round share that full bars are: the next one above all of these."""
+    largest = max(shares, default=0.0)
+    return next((end for end in ROUND_SHARES if end >= largest), 1.0)
 
 
 def correlations(facts: ReportFacts) -> Element | None:
@@ -203,7 +125,7 @@ def correlations(facts: ReportFacts) -> Element | None:
     known = ~np.isnan(change[i, j])
     i, j = i[known], j[known]
     if i.size == 0:
-        return _section("Correlations", element("p", "No two columns vary and have enough records in common."))
+        return section("Correlations", element("p", "No two columns vary and have enough records in common."))
     first = np.argsort(-np.abs(change[i, j]), kind="stable")[:MAX_CORRELATION_ROWS]
     rows: list[Row] = []
     for a, b in zip(i[first], j[first], strict=True):
@@ -221,7 +143,7 @@ def correlations(facts: ReportFacts) -> Element | None:
     most = f"The {first.size} of {tally(i.size)} pairs that changed most"
     caption = "All pairs, largest change first" if first.size == i.size else most
     listed = table(caption, ("Columns", "Before", "After", "Change"), rows, class_="numbers")
-    return _section("Correlations", element("p", said), *figures, listed)
+    return section("Correlations", element("p", said), *figures, listed)
 
 
 def _matrices(labels: list[Hashable], before: np.ndarray, after: np.ndarray) -> list[Element]:
@@ -258,7 +180,7 @@ def risk(facts: ReportFacts) -> Element | None:
     ]
     caption = "Remaining risk, and the risk of the same columns without masking"
     listed = table(caption, ("Measure", "Unmasked", "Published"), rows, class_="numbers")
-    return _section("Risk", listed, _looked_at(facts.risk), *_notes(facts.risk)) if rows else None
+    return section("Risk", listed, _looked_at(facts.risk), *_notes(facts.risk)) if rows else None
 
 
 def utility(facts: ReportFacts) -> Element | None:
@@ -266,10 +188,10 @@ def utility(facts: ReportFacts) -> Element | None:
     rows: list[Row] = [
         (_meaning(word), [word.text(facts.utility[key])])
         for key, word in _words.UTILITY.items()
-        if key in facts.utility
+        if key in facts.utility and (len(facts.masked) > 1 or key not in OF_PAIRS)
     ]
     listed = table("Loss for an analyst: smaller is better", ("Measure", "Value"), rows, class_="numbers")
-    return _section("Utility", listed, _looked_at(facts.utility), *_notes(facts.utility)) if rows else None
+    return section("Utility", listed, _looked_at(facts.utility), *_notes(facts.utility)) if rows else None
 
 
 def _notes(measures: Mapping[str, Any]) -> list[Element]:
@@ -307,7 +229,7 @@ def reveals(facts: ReportFacts) -> Element:
         "In addition to the published table it reveals counts of at least k records, losses, correlations and risks. "
         "These are statistics of the original: share the page only with people who may know them."
     )
-    return _section("What this page reveals", element("p", text), element("p", beware))
+    return section("What this page reveals", element("p", text), element("p", beware))
 
 
 def manifest(facts: ReportFacts) -> Element | None:
@@ -318,7 +240,7 @@ def manifest(facts: ReportFacts) -> Element | None:
     if secret:
         rows.append((["seed"], ["not shown: it would undo the shuffle"]))
     listed = table("From the manifest of the release", ("What", "Value"), rows)
-    return _section("How it was made", listed) if rows else None
+    return section("How it was made", listed) if rows else None
 
 
 def _select_entries(entries: Mapping[str, Any], secret: tuple[str, ...]) -> dict[str, Any]:
@@ -333,9 +255,5 @@ def _describe_value(value: Any, secret: tuple[str, ...]) -> str:
         )
         return "; ".join(f"{key}: {text}" for key, text in inner if text)
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(str, value))
+        return "".join(map(str, join_parts([[str(part)] for part in value])))
     return figure(value) if isinstance(value, float) else str(value)
-
-
-def _section(title: str, *content: Content) -> Element:
-    return element("section", element("h2", title), *content)

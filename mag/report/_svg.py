@@ -43,8 +43,8 @@ def distributions(label: str, bins: Bins, kind: str) -> Element:
     )
 
 
-def levels(label: str, bars: Sequence[ShareBar]) -> Element:
-    """Two bars for every level, before and after, below its label."""
+def levels(label: str, bars: Sequence[ShareBar], between: str = " → ") -> Element:
+    """Two bars for every level, before and after, below its label and their shares with `between` in the middle."""
     top = max(max(bar.before, bar.after) for bar in bars)
     wide = CHART_WIDTH - 2 * SIDE - 8 * LETTER
     shapes: list[Content] = []
@@ -56,7 +56,7 @@ def levels(label: str, bars: Sequence[ShareBar]) -> Element:
             room = {"x": SIDE, "y": up + down, "height": 7}
             shapes.append(element("rect", width=_n(wide * part / top), class_=kind, **room))
             if kind == "bar":
-                shapes.append(_label(f"{share(bar.before)} → {share(part)}", CHART_WIDTH - SIDE, up + 11, "end"))
+                shapes.append(_label(f"{share(bar.before)}{between}{share(part)}", CHART_WIDTH - SIDE, up + 11, "end"))
     return chart(label, *shapes, height=len(bars) * LEVEL_HEIGHT)
 
 
@@ -86,6 +86,21 @@ def sizes(label: str, counts: Sequence[tuple[int, int, int]]) -> Element:
         if place % every == 0:
             ticks.append((middle, str(first) if first == last or every > 1 else f"{first}–{last}"))
     return chart(label, *bars, *_axis(ticks))
+
+
+def gauge(label: str, required: float, counted: float) -> Element:
+    """A bar of the counted figure from 0 on, and a line where the required one is."""
+    finite = counted if np.isfinite(counted) else 2 * required
+    end = 1.15 * max(required, finite) or 1.0
+    across = (CHART_WIDTH - 2 * SIDE) / end
+    line = SIDE + required * across
+    return chart(
+        label,
+        element("rect", x=SIDE, y=10, width=_n(finite * across), height=14, class_="bar"),
+        element("path", d=f"M{_n(line)} 4V30", class_="axis"),
+        _label(f"required {required:.3g}", min(line, CHART_WIDTH - 48), 42),
+        height=48,
+    )
 
 
 def share_bar(fraction: float) -> Element:

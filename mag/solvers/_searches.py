@@ -260,7 +260,7 @@ def search(m, j, smallest, largest):
     rounds = (largest - smallest + 4) >> 2
     if smallest + 4 * rounds > m.most + 1:
         rounds -= 1
-    # Two searches in turn, each with its own best, wait less.  Sizes count up from `smallest`: what was computed from
+    # Two searches in turn, each with its own best, wait less.  Sizes count up from `smallest`: values computed from
     # the result of the search before, as `largest` was, would hold up the loads.
     L = smallest
     here = spread(L, COLUMNS_PER_SEARCH)

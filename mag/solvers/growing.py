@@ -9,14 +9,14 @@ a column j < e,
 
 costs are concave, also with a constant for every group and with a charge that is convex in the size, as that for
 missing values is.  By induction over j the F that was tried is right up to e.  Where some row is as good, half of the
-block is tried.  No group is smaller than `least`, so that `least` columns always stand.
+block is tried.  No group is smaller than `least`, so that `least` columns always remain.
 
 The next block reads the rows from the best one of column e on: rows never turn back.  A block that cannot be twice as
 long ends with columns whose groups start inside of it, so that a row is read by few blocks.
 
 Where k is small and nothing is added but for values below k, `_soft` solves.
 
-All of F, G and the sums have a line over all columns, with column 0 at PAD.  Blocks fill in what they look
+All of F, G and the sums have a line over all columns, with column 0 at PAD.  Blocks fill in the values that they look
 at: sums from their own anchor, and F from near 0, so that costs are as accurate as those of `block`.
 """
 

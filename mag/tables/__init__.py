@@ -9,6 +9,7 @@ from mag._lib.errors import InputTypeError
 from mag.api.table_options import Options
 from mag.api.types import AnyCost, BackendName, MethodName, ProgressReport, RandomState, TableMethodOptions
 from mag.files import FORMATS
+from mag.tables._analysis import AnalysisComparison
 from mag.tables._column_file import release_file
 from mag.tables._file_job import FileRelease
 from mag.tables._guarantee import Guarantee
@@ -18,6 +19,9 @@ from mag.tables._pipeline import release_table
 from mag.tables._release import LatticeNode, Release, TableGrouping
 from mag.tables._sensitive import Promise, constrain_values, recount_promises
 from mag.tables.recode.generalize import generalize
+from mag.tables.suppression.cells import Suppression
+from mag.tables.suppression.guarantee import SuppressionGuarantee
+from mag.tables.suppression.suppress import suppress
 from mag.tables.types import (
     Aggregate,
     ClosenessByColumn,
@@ -33,16 +37,20 @@ from mag.tables.types import (
 )
 
 __all__ = [
+    "AnalysisComparison",
     "FileRelease",
     "Guarantee",
     "LatticeNode",
     "Promise",
     "Release",
+    "Suppression",
+    "SuppressionGuarantee",
     "TableGrouping",
     "constrain_values",
     "generalize",
     "microaggregate",
     "recount_promises",
+    "suppress",
 ]
 
 Name = TypeVar("Name", bound=Hashable)
@@ -79,6 +87,10 @@ def microaggregate(
     # options: written by tools.names from mag.api.table_options
     by: Names | None = None,
     unit: Any = None,
+    household: Any = None,
+    household_columns: Names = (),
+    k_household: int | None = None,
+    sets: Sequence[Any] | None = None,
     method: MethodName = "auto",
     scope: Scope = "joint",
     cost: AnyCost | None = None,
@@ -94,6 +106,7 @@ def microaggregate(
     weights: Any = None,
     standardize: bool | Literal["range"] | None = None,
     missing: Missing = "error",
+    special: Mapping[Any, Sequence[float]] | None = None,
     small_strata: SmallStrata = "error",
     round: int | dict[Any, int] | None = None,  # noqa: A002 - what it is called everywhere
     keep: Names = (),
@@ -131,6 +144,17 @@ def microaggregate(
         The column that names the person, household or firm of each record.  k then counts these units instead of
         records: every class has records of at least k of them, and strata with fewer than k units are small.  The
         column is not published.
+    household : column name, optional
+        The column that names the household of each record.  Every class then has records of at least `k_household`
+        households as well.  The column is not published.
+    household_columns : column name or list of them
+        Those of `columns` that have one value in every household, such as its income: grouped one row a household,
+        published with one value a household.  The others are grouped by records within these groups.
+    k_household : int, optional
+        The smallest number of households of a class; `k` by default.
+    sets : sequence, optional
+        Several sets of `columns`, each a list of names, or a pair of such a list and its own k: records are alike in
+        the columns of each set, but not in all columns.  Sets may share columns.
     method : str
         How to group several columns jointly, see `mag.multivariate`; further keywords are options of the method.
     scope : {"joint", "per-column"}
@@ -177,6 +201,10 @@ def microaggregate(
     missing : {"drop", "error", "group"}
         How to treat records with missing cells in `columns` (null, NaN, NaT): withhold them, raise an error, or group
         them with records that miss the same cells; missing cells stay missing.
+    special : dict, optional
+        By column of numbers: values that are codes, such as ``{"income": [0, -9]}``.  They are published as they are
+        and never averaged: records with the same special values are grouped with each other, like records that miss the
+        same cells.  Those with a code that fewer than k records share are a small stratum.
     small_strata : {"error", "merge", "suppress"}
         How to treat strata with fewer than k records: raise an error, pool them (with each other, then with the next
         smallest; where pooled records differ in a column of `by`, that cell becomes missing), or withhold them.

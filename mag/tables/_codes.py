@@ -38,7 +38,7 @@ def _describe_codes(name: Hashable, codes: Codes, least: int) -> list[str]:
 
 
 def describe_lost_zeros(name: Hashable, unit: Any, published: Any, k: Any) -> list[str]:
-    """How many zeros masking has replaced, where zeros are many beside amounts, and no fewer than k are replaced."""
+    """How many zeros masking has replaced, where zeros are many among amounts, and no fewer than k are replaced."""
     if not (isinstance(unit, Units) and unit.kind == "number" and isinstance(k, int)):
         return []
     before = find_codes(_numbers(unit)).zeros if (unit.values == 0).any() else 0

@@ -1,9 +1,9 @@
 """Out of core: a Parquet file masked column by column, in the memory of a few copies of one column.
 
-Masked columns wait in files of their own beside the output, so that a run that was killed goes on behind them; every
-other end removes them.  A journal holds their hashes and those of the columns that they were made of: a part is used
-again only where what it was made of, read again, has the same content.  These hashes are keyed with what the system
-knows of the input's files: without that, nobody can try guesses of the original on them.
+Masked columns wait in files of their own next to the output, so that the next run continues after them if this one is
+killed; every other end removes them.  A journal holds their hashes and those of the columns that they were made from: a
+part is used again only if its source column, read again, has the same content.  These hashes are keyed with the
+system's identity of the input files: nobody without it can test guesses of the original on them.
 """
 
 import contextlib
@@ -58,7 +58,7 @@ class ColumnJob(FileJob["ColumnFiles"]):
         floats = [name for name in roles.columns if is_floating(source.schema.field(name).type)]
         self.decimals = decimals_by_column(options.round, floats)
         weights = [] if options.weights is None else [options.weights]
-        self.beside: list[Any] = list(dict.fromkeys([*roles.by, *weights]))  # read beside every column
+        self.beside: list[Any] = list(dict.fromkeys([*roles.by, *weights]))  # read together with every column
 
     def open_parts(self, folder: pathlib.Path) -> "ColumnFiles":
         """The columns of this run, or of an earlier one: a cost that the caller wrote may have changed."""
@@ -82,7 +82,7 @@ class ColumnJob(FileJob["ColumnFiles"]):
                 del table
                 parts.add(name, column, n_groups, contents)
                 del column
-                give_back_memory()  # what a column takes to sort is several of its copies
+                give_back_memory()  # sorting a column takes the memory of several copies
             check_agreement(seen, contents)
             self.progress.step(MASKED * step / len(self.ks))
         groups = {name: parts.done[name]["n_groups"] for name in self.ks}
@@ -101,9 +101,10 @@ class ColumnJob(FileJob["ColumnFiles"]):
         for tables in zip(*map(parts.row_groups, self.ks), strict=True):
             yield [table.column(0) for table in tables]
 
-    def recount(self, file: ParquetSource, parts: "ColumnFiles") -> tuple[int, dict[Hashable, int]]:
+    def recount(self, file: ParquetSource, parts: "ColumnFiles") -> dict[str, Any]:
         """By all columns, and by each."""
-        return recount_file(file, self.ks, self.roles.by)
+        smallest, by_column = recount_file(file, self.ks, self.roles.by)
+        return {"smallest": smallest, "smallest_by_column": by_column}
 
 
 def recount_file(file: ParquetSource, ks: Mapping[Any, int], by: Sequence[Any]) -> tuple[int, dict[Hashable, int]]:
@@ -126,9 +127,9 @@ def recount_file(file: ParquetSource, ks: Mapping[Any, int], by: Sequence[Any]) 
 
 
 class ColumnFiles(PartsFolder):
-    """Finished columns, each in a file of its own beside the output, with a journal.
+    """Finished columns, each in a file of its own next to the output, with a journal.
 
-    The journal holds the hashes of these files and of the columns that they were made of.  The latter are keyed with
+    The journal holds the hashes of these files and of the columns that they were made from.  The latter are keyed with
     the `identity` of the source; a source without one is not continued.
     """
 
@@ -148,7 +149,7 @@ class ColumnFiles(PartsFolder):
             self.remove()
 
     def _take_salt(self, salt: bytes) -> None:
-        """Make the key, which takes a while: whoever does not know the source's identity has to guess it."""
+        """Make the key slowly, so that guessing the source's identity takes long."""
         self._salt, self._key = salt, hashlib.scrypt(self._identity, salt=salt, n=SCRYPT, r=8, p=1, dklen=32)
 
     def new_hash(self) -> Any:

@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mag import metrics
+from mag._lib import checks
 from mag._lib.keys import as_key
+from mag._lib.roles import is_name
 from mag.frames import Frame
 from mag.frames.categories import CategoryCodes
 from mag.hierarchy import Hierarchy
 from mag.measures import assess
 from mag.measures.scales import labels_in_order, middles
+from mag.tables._analysis import read_values
 from mag.tables._guarantee import Guarantee
 
 if TYPE_CHECKING:
     from mag.report import Category
+    from mag.tables.plan import Plan
 
 Numbers = dict[Hashable, np.ndarray]
 
@@ -65,7 +69,7 @@ class BeforeAfter:
         return self._with_notes(measures)
 
     def _with_notes(self, measures: dict[str, Any]) -> dict[str, Any]:
-        """Measures and what is to be said of them."""
+        """Measures and the notes about them."""
         notes = [*self.notes, *measures.get("notes", ())]
         return measures | ({"notes": notes} if notes else {})
 
@@ -86,6 +90,8 @@ class Original:
     rows: np.ndarray | None = None
     categories: Mapping[Hashable, CategoryCodes] = field(default_factory=dict)
     files: tuple[pathlib.Path, ...] = ()  # that were read, and are never replaced
+    groups: Mapping[Hashable, np.ndarray] = field(default_factory=dict)  # of columns that have their own
+    plan: "Callable[[], Plan] | None" = None  # of `mag.microaggregate`, made on demand
 
     @property
     def _published(self) -> Any:
@@ -106,6 +112,17 @@ class Original:
     def _floats(self, name: Hashable) -> np.ndarray:
         return self.frame.column(name).units().floats()[self._published]
 
+    def values(self, name: Hashable) -> np.ndarray:
+        """A column of the published records: numbers, or categories as objects."""
+        return read_values(self.frame.column(name))[self._published]
+
+    def weights(self, weights: Any) -> np.ndarray | None:
+        """Weights of the published records, of a column or an array for all records of the original."""
+        if weights is None:
+            return None
+        own = self.frame.column(weights).units().floats() if is_name(weights, self.frame.names) else np.asarray(weights)
+        return checks.weights_for(own, self.frame.n)[self._published]
+
     def kinds(self, names: Iterable[Hashable]) -> dict[Hashable, str]:
         """Of numbers: number, datetime or duration."""
         return {name: self.frame.column(name).units().kind for name in names}
@@ -114,13 +131,14 @@ class Original:
         """The normalized certainty penalty of groups, of all leaves or of those that are `used`."""
         losses = []
         for name in columns:
+            own_labels = self.groups.get(name, labels)
             if name in self.categories:
-                losses.append(self.categories[name].penalty(labels, used))
+                losses.append(self.categories[name].penalty(own_labels, used))
                 continue
             numbers = self._floats(name)
             there = ~np.isnan(numbers)
-            own = metrics.ncp(numbers[there], labels[there]) if there.any() else 0.0
-            losses.append(own / labels.size)
+            own = metrics.ncp(numbers[there], own_labels[there]) if there.any() else 0.0
+            losses.append(own / labels.shape[0])
         return float(np.mean(losses))
 
     def compare(self, published: Frame, columns: Sequence[Hashable], numbers: tuple[Numbers, Numbers]) -> BeforeAfter:

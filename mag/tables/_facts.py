@@ -1,21 +1,38 @@
-"""What the report says of a release."""
+"""The facts about a release that its report shows."""
 
+import datetime
+from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from mag import verify
 from mag._lib.missing import is_missing
 from mag.frames import frame_of
-from mag.report import Level, RecodingFacts, ReportFacts
+from mag.report import Level, RecodingFacts, ReportFacts, SensitiveFacts
 from mag.tables._compared import BeforeAfter, Original
 
 if TYPE_CHECKING:
     from mag.tables._release import Release
 
 
-def facts_of(release: "Release", original: Original, compared: BeforeAfter, title: str | None) -> ReportFacts:
-    """All that the page shows."""
+def facts_of(
+    release: "Release",
+    original: Original,
+    compared: BeforeAfter,
+    title: str | None,
+    about: Mapping[str, str],
+    step: Callable[[float], object],
+) -> ReportFacts:
+    """All that the page shows; `step` is told the fraction that is done."""
     guarantee = release.guarantee
     before, after = release.numbers()
+    categories = compared.categories(guarantee.generalized, release.levels)
     kinds = original.kinds([*before, *compared.ranges])
+    utility = release.utility()
+    step(0.6)
+    risk = release.risk()
+    step(1.0)
     return ReportFacts(
         title=title or ("Microaggregation report" if release.levels is None else "Generalization report"),
         guarantee=str(guarantee),
@@ -24,27 +41,58 @@ def facts_of(release: "Release", original: Original, compared: BeforeAfter, titl
         smallest=guarantee.smallest,
         original=before,
         masked=after,
-        labels=release.grouping.labels,
+        labels=_labels_of(release, [*after, *compared.ranges, *categories]),
         kinds={name: kind for name, kind in kinds.items() if kind == "datetime"},
-        categories=compared.categories(guarantee.generalized, release.levels),
+        categories=categories,
         ranges=compared.ranges,
-        utility=release.utility(),
-        risk=release.risk(),
+        utility=utility,
+        risk=risk,
         by=guarantee.by,
         untouched=guarantee.kept,
         unit=guarantee.unit,
         smallest_units=guarantee.smallest_units,
+        household=guarantee.household,
+        smallest_households=guarantee.smallest_households,
+        sets=[*map(str, guarantee.sets)],
         with_kept=release.count_with_kept(),
         withheld=release.withheld,
         promises=[*map(str, guarantee.diversity.values()), *map(str, guarantee.closeness.values())],
         warnings=release.warnings,
         manifest=release.manifest(),
+        sensitive=_sensitive_of(release),
+        about={**about, "Date": date_now()},
         recoding=_recoding_of(release, original),
     )
 
 
+def date_now() -> str:
+    """The date and time, to the minute."""
+    return f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _sensitive_of(release: "Release") -> list[SensitiveFacts]:
+    """Diversity and closeness in numbers, counted on the published table."""
+    guarantee, facts = release.guarantee, []
+    for promise in (*guarantee.diversity.values(), *guarantee.closeness.values()):
+        counts = verify.sensitive_counts(release.data, [*guarantee.by, *guarantee.columns], promise.key)
+        bound = "t" if promise.is_closeness else "c" if "c" in promise.required else "l"
+        facts.append(
+            SensitiveFacts(
+                promise.name, str(promise), float(promise.required[bound]), promise.counted, bound != "l",
+                [len(own) for own in counts],
+            )
+        )  # fmt: skip
+    return facts
+
+
+def _labels_of(release: "Release", names: list[Hashable]) -> np.ndarray:
+    """The groups of records, or of every column in the order of the report."""
+    labels, columns = release.grouping.labels, release.grouping.columns
+    return labels if labels.ndim == 1 else labels[:, [columns.index(name) for name in names]]
+
+
 def _recoding_of(release: "Release", original: Original) -> RecodingFacts | None:
-    """What the report says of levels."""
+    """The facts about levels that the report shows."""
     if release.levels is None:
         return None
     levels = {}

@@ -1,26 +1,30 @@
 """Out of core: a Parquet file masked into another; the steps around the masking, which `FileJob` shares.
 
-The output is locked and written as a draft.  What was masked waits in a folder beside it, and is put together with the
-other columns row group by row group; what was written is read back and counted, and only then gets its name.
+The output is locked and written as a draft.  Masked cells wait in a folder next to it, and are put together with the
+other columns row group by row group; the draft is read back and counted, and only then gets its name.
 """
 
 import abc
 import json
+import os
 import pathlib
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from mag._lib import checks, workspace
-from mag._lib.atomic import MANIFEST, digest, reserving
-from mag._lib.errors import InputTypeError, InputValueError
+from mag._lib.atomic import MANIFEST, check_target, digest, reserving
+from mag._lib.errors import InputRuntimeError, InputTypeError, InputValueError
 from mag._lib.fresh import bare_field
 from mag._lib.notice import working_on
 from mag._lib.progress import Progress
 from mag._lib.roles import is_name
 from mag.api.options import progress_of
 from mag.api.table_options import Options
+from mag.api.types import ProgressReport
+from mag.report import write as write_page
 from mag.tables import _parquet
+from mag.tables._file_sample import FileSample
 from mag.tables._guarantee import Guarantee
 from mag.tables._manifest import Provenance, make_manifest
 from mag.tables._parquet import Copies, ParquetSource, check_agreement, hexadecimal
@@ -52,6 +56,10 @@ class FileRelease:
     warnings: tuple[str, ...]
     resumed: int
     _manifest: dict[str, Any]
+    _sample: FileSample | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_sample": None}  # which holds originals
 
     def __repr__(self) -> str:
         return "\n".join([str(self.guarantee), *(f"Note: {warning}" for warning in self.warnings)])
@@ -62,8 +70,31 @@ class FileRelease:
         return ParquetSource(self.path).dataset
 
     def manifest(self) -> dict[str, Any]:
-        """The manifest, which is also written beside the published file."""
+        """The manifest, which is also written next to the published file."""
         return self._manifest
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        title: str | None = None,
+        overwrite: bool = False,
+        about: Mapping[str, str] | None = None,
+        progress: ProgressReport = None,
+    ) -> pathlib.Path:
+        """Write a report on a file that was masked jointly; parameters and result are those of `Release.report`.
+
+        Classes are counted on the whole file; distributions, losses and risks are those of a sample of its groups.
+        """
+        if self._sample is None:
+            raise InputRuntimeError(
+                "report needs the release of a file with scope='joint' that mag.microaggregate returned, not a copy."
+            )
+        check_target(path, (self.path,), overwrite)
+        steps = Progress(progress_of(progress))
+        first, last = steps.span(0.0, 0.7), steps.span(0.7, 1.0)
+        page = write_page(path, self._sample.facts(self, title, about or {}, first.step), overwrite, last.step)
+        steps.finish()
+        return page
 
 
 def check_options(options: Options, engine: str, settings: Sequence[str] = ()) -> None:
@@ -80,17 +111,18 @@ def check_options(options: Options, engine: str, settings: Sequence[str] = ()) -
 
 @dataclass(frozen=True)
 class Masked:
-    """What is known once all cells are masked: `contents` are the hashes of the columns that were read."""
+    """Facts about the masked cells: `contents` are the hashes of the columns that were read."""
 
     contents: dict[str, str]
     n_groups: int | dict[Hashable, int]
     method: str
     warnings: tuple[str, ...] = ()
     resumed: int = 0
+    sample: FileSample | None = None
 
 
 class FileJob(abc.ABC, Generic[Parts]):
-    """One file, and what is done to it."""
+    """One file and the steps that mask it."""
 
     engine: ClassVar[str]
     scope: ClassVar[str]
@@ -101,8 +133,7 @@ class FileJob(abc.ABC, Generic[Parts]):
         self.source, self.options, self.roles = source, options, roles
         self.overwrite = checks.flag("overwrite", options.overwrite)
         self.progress = Progress(progress_of(options.progress))
-        dropped = frozenset(roles.drop)
-        self.published: list[Any] = [name for name in source.names if name not in dropped]
+        self.published: list[Any] = [name for name in source.names if name not in roles.unpublished]
 
     @abc.abstractmethod
     def open_parts(self, folder: pathlib.Path) -> Parts:
@@ -117,8 +148,8 @@ class FileJob(abc.ABC, Generic[Parts]):
         """The masked columns of every row group, in the order of the roles."""
 
     @abc.abstractmethod
-    def recount(self, file: ParquetSource, parts: Parts) -> tuple[int, dict[Hashable, int]]:
-        """The smallest class of the written file, and that of every column; one below k is an error."""
+    def recount(self, file: ParquetSource, parts: Parts) -> dict[str, Any]:
+        """The counts of the guarantee, of the written file; a class that is too small is an error."""
 
     def recorded(self) -> dict[str, Any]:
         """The options for the manifest."""
@@ -139,11 +170,11 @@ class FileJob(abc.ABC, Generic[Parts]):
             self._put_together(draft, parts, masked.contents)
             self.source.check_unchanged()
             self.progress.step(WRITTEN)
-            guarantee = self._guarantee(masked, *self.recount(ParquetSource(draft), parts))
+            guarantee = self._guarantee(masked, self.recount(ParquetSource(draft), parts))
             manifest = self._manifest(masked, guarantee, {"name": output.name, "sha256": digest(draft)})
             note.write_text(json.dumps(manifest, indent=1) + "\n")
         self.progress.finish()
-        return FileRelease(output, guarantee, masked.warnings, masked.resumed, manifest)
+        return FileRelease(output, guarantee, masked.warnings, masked.resumed, manifest, masked.sample)
 
     def _put_together(self, draft: pathlib.Path, parts: Parts, contents: dict[str, str]) -> None:
         """Write row group by row group; columns that were read before must have the same content."""
@@ -164,7 +195,7 @@ class FileJob(abc.ABC, Generic[Parts]):
                 self.progress.step(MASKED + (WRITTEN - MASKED) * done)
         check_agreement(contents, hexadecimal(hashes))
 
-    def _guarantee(self, masked: Masked, smallest: int, by_column: dict[Hashable, int]) -> Guarantee:
+    def _guarantee(self, masked: Masked, counts: dict[str, Any]) -> Guarantee:
         return Guarantee(
             scope=self.scope,
             k=self.options.k,
@@ -174,8 +205,7 @@ class FileJob(abc.ABC, Generic[Parts]):
             n_records=self.source.n,
             withheld=0,
             n_groups=masked.n_groups,
-            smallest=smallest,
-            smallest_by_column=by_column,
+            **counts,
         )
 
     def _manifest(self, masked: Masked, guarantee: Guarantee, file: dict[str, Any]) -> dict[str, Any]:

@@ -49,6 +49,7 @@ class TableGroups:
 
     `labels` have the shape (n,) or (n, m), and `n_groups` one entry or m; `method` names the methods that found them;
     `complete` is False if a time limit stopped one.  `n_before` is the number of groups before constraints changed any.
+    Where whole records have groups although columns have coarser ones, `classes` number them.
     """
 
     labels: np.ndarray
@@ -56,10 +57,16 @@ class TableGroups:
     method: str
     complete: bool
     n_before: int | None = None
+    classes: np.ndarray | None = None
 
     def of_column(self, j: int) -> tuple[np.ndarray, int]:
         """The labels of a column, and the number of its groups."""
         return (self.labels, self.n_groups[0]) if self.labels.ndim == 1 else (self.labels[:, j], self.n_groups[j])
+
+    @property
+    def of_records(self) -> np.ndarray:
+        """The labels of whole records, or those of every column if records have none."""
+        return self.labels if self.classes is None else self.classes
 
 
 class StratumIndex:

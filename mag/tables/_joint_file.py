@@ -9,7 +9,7 @@ its records are counted by 128-bit hashes, one range of hashes after the other; 
 import math
 import pathlib
 import re
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,8 @@ import numpy as np
 
 from mag import verify
 from mag._lib import checks, rowhash
-from mag._lib.cells import words_of_arrow
+from mag._lib.cells import hash_rows
+from mag._lib.class_counter import ClassCounter
 from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import InputRuntimeError, InputTypeError, InputValueError
 from mag.api.table_options import PARQUET_JOINTLY, Options
@@ -25,16 +26,16 @@ from mag.frames import frame_of
 from mag.methods import automatic
 from mag.tables import _parquet
 from mag.tables._file_job import MASKED, FileJob, FileRelease, Masked, check_options, give_back_memory
+from mag.tables._file_sample import FileSample
 from mag.tables._parquet import ParquetSource, check_agreement, hexadecimal
 from mag.tables._parts import PartFiles, Partitioning, examine, measure, read_records
 from mag.tables._pipeline import release_table
-from mag.tables._request import ColumnRoles, check_request
+from mag.tables._request import Request, check_request
 
 MEMORY = 2**30  # bytes, by default
 SIZE = r"(\d+|\d+\.\d*) *([kmgt]?)(i?)b?"
 COPIES, RECORD = 6, 400  # masking needs at most 6 copies of a part's cells plus 400 bytes per record
 COPIES_PER_BLOCK = 14  # copies of a block of rows while it is read or written
-COUNTED = 128  # bytes of a record that is counted: its hash, copied and sorted
 DEALT = 0.1  # share of the work, for the progress
 PART_FILES, ROW_FILES = "part", "rows"  # kinds of files
 
@@ -75,7 +76,7 @@ def release_joint_file(table: Any, options: Options) -> FileRelease:
         raise InputValueError(
             "columns must name two columns or more of a file; use scope='per-column' for a single one."
         )
-    return JointJob(source, options, request.roles).write()
+    return JointJob(source, options, request).write()
 
 
 class JointJob(FileJob[PartFiles]):
@@ -83,13 +84,17 @@ class JointJob(FileJob[PartFiles]):
 
     engine, scope = PARQUET_JOINTLY, "joint"
 
-    def __init__(self, source: ParquetSource, options: Options, roles: ColumnRoles) -> None:
+    def __init__(self, source: ParquetSource, options: Options, request: Request) -> None:
+        roles = request.roles
         super().__init__(source, options, roles)
+        self.k_household = request.plan.k_household
         self.k = checks.integer("k", options.k, 1, max(source.n, 1), "n")
         self.memory = bytes_of(options.memory)
         weights = [] if options.weights is None else [options.weights]
-        self.names: list[Any] = list(dict.fromkeys([*roles.columns, *roles.by, *weights]))
-        for name in [*roles.by, *roles.columns]:
+        self.names: list[Any] = list(
+            dict.fromkeys([*roles.columns, *roles.by, *roles.unit, *roles.household, *weights])
+        )
+        for name in [*roles.by, *roles.columns, *roles.unit, *roles.household]:
             verify.require_words(source.schema.field(name))
             if "view" in str(source.schema.field(name).type):  # Arrow cannot take rows of them
                 kind = describe_dtype(source.schema.field(name).type)
@@ -115,12 +120,18 @@ class JointJob(FileJob[PartFiles]):
         """An empty folder."""
         return PartFiles(folder)
 
-    def recount(self, file: ParquetSource, parts: PartFiles) -> tuple[int, dict[Hashable, int]]:
-        """By all columns."""
+    def recount(self, file: ParquetSource, parts: PartFiles) -> dict[str, Any]:
+        """By all columns; units and households are those of the source, whose records are in the same order."""
         names = [*self.roles.by, *self.roles.columns]
         smallest = count_smallest(file, names, parts.folder, self.memory)
         verify.require(smallest, self.k, names, file.n)
-        return smallest, {}
+        counts: dict[str, Any] = {"smallest": smallest}
+        for option, k in (("unit", self.k), ("household", self.k_household)):
+            if own := getattr(self.roles, option):
+                least = count_units(file, names, self.source, own[0], parts.folder, self.memory)
+                verify.require_enough(least, k, names, f"{option}s")
+                counts |= {option: own[0], f"smallest_{option}s": least}
+        return counts | ({"k_household": self.k_household} if self.roles.household else {})
 
     # ---- parts
 
@@ -130,13 +141,15 @@ class JointJob(FileJob[PartFiles]):
         factors = self._factors(cut.transform)
         n_groups, n_parts, done = 0, 0, 0
         methods: dict[str, None] = {}
+        sample = FileSample.of(self.source.n, len(self.roles.columns), self.memory)
         schema = _numbered(self._bare(self.source.schema.empty_table().select(self.names)), np.arange(0)).schema
         for leaves, size in cut.parts():
             part = parts.take(PART_FILES, leaves, schema)
             rows, part = part.column(0).to_numpy(), part.select(range(1, part.num_columns)).rename_columns(self.names)
             release = release_table(part, self._part_options(len(rows), size, factors))
-            del part
             masked = release.data.select(self.roles.columns)
+            sample.add(part, masked, release.grouping.labels)
+            del part
             found = int(release.grouping.sizes.size)  # type: ignore[union-attr]
             methods |= dict.fromkeys(release.grouping.method.split(", "))
             del release
@@ -148,7 +161,7 @@ class JointJob(FileJob[PartFiles]):
         if done != self.source.n:
             raise InputRuntimeError(f"{done} of {self.source.n} records were grouped: nothing is published.")
         notes = (f"Records were grouped in {n_parts} parts.",) if n_parts > 1 else ()
-        return Masked(contents, n_groups, ", ".join(methods), notes)
+        return Masked(contents, n_groups, ", ".join(methods), notes, sample=sample)
 
     def _deal(self, parts: PartFiles) -> tuple[Partitioning, dict[str, str]]:
         """Read the file three times: the part of every record, and the hashes of the columns."""
@@ -240,30 +253,28 @@ def _width(kind: Any) -> int:
 
 def count_smallest(file: ParquetSource, names: list[Any], folder: pathlib.Path, memory: int) -> int:
     """The size of the smallest class of equal records of a file; only hashes are kept, in this memory."""
-    ranges = min(-(-COUNTED * file.n // memory), 2**10)
-    kept: list[tuple[np.ndarray, ...]] = []
+    counter = ClassCounter(memory, folder)
     for group in file.row_groups(names):
-        hashes = rowhash.new_hashes(group.num_rows)
-        for name in names:
-            for word in words_of_arrow(group.column(name)):
-                rowhash.add_cells(hashes, word)
-        if ranges == 1:
-            kept.append(hashes)
-            continue
-        own = (hashes[0] >> np.uint64(32)) * np.uint64(ranges) >> np.uint64(32)
-        order = np.argsort(own, kind="stable")
-        cuts = np.searchsorted(own[order], np.arange(1, ranges, dtype=np.uint64))
-        for r, rows in enumerate(np.split(order, cuts)):
-            with open(folder / f"hashes{r}", "ab") as out:
-                np.stack([word[rows] for word in hashes], axis=1).tofile(out)
+        counter.add(rowhash.uncounted(hash_rows(group, names)))
     smallest, counted = file.n, 0
-    for r in range(ranges):
-        if ranges > 1:
-            path = folder / f"hashes{r}"
-            kept = [tuple(np.fromfile(path, np.uint64).reshape(-1, 2).T)]
-            path.unlink()
-        sizes = rowhash.sizes_of_classes([rowhash.uncounted(pair) for pair in kept])
+    for sizes in counter.sizes():
         smallest, counted = min(smallest, int(sizes.min(initial=file.n))), counted + int(sizes.sum())
     if counted != file.n:
         raise InputRuntimeError(f"{counted} of {file.n} records were counted: nothing is published.")
     return smallest
+
+
+def count_units(
+    file: ParquetSource, names: list[Any], source: ParquetSource, unit: Any, folder: pathlib.Path, memory: int
+) -> int:
+    """The smallest number of units of a class of the file; the source, whose records are in its order, has the units.
+
+    Classes and units are hashes of 64 bits each.
+    """
+    counter, counted = ClassCounter(memory, folder), 0
+    for group, own in zip(file.row_groups(names), source.row_groups([unit]), strict=True):
+        counter.add(rowhash.uncounted((hash_rows(group, names)[0], hash_rows(own, [unit])[0])))
+        counted += own.num_rows
+    if counted != file.n:
+        raise InputRuntimeError(f"{counted} of {file.n} records were counted: nothing is published.")
+    return min((int(own.min()) for own in counter.seconds() if own.size), default=0)

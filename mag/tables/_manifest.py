@@ -1,4 +1,4 @@
-"""What a published table or file was made of, with what, and what holds for it: the manifest, in the types of JSON."""
+"""The manifest of a published table or file, in the types of JSON: input, options, versions and guarantee."""
 
 import hashlib
 import json
@@ -14,11 +14,14 @@ from mag import __version__
 from mag._lib.json_types import to_json_types
 from mag.frames import Frame
 from mag.tables._guarantee import Guarantee
+from mag.tables.suppression.guarantee import SuppressionGuarantee
+
+NOT_PUBLISHED = "not published"  # in place of the name of a column
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """What a release was made of, with what and in which time: for the manifest, in the types of JSON."""
+    """Options, input shape, versions and timings of a release, as JSON types for the manifest."""
 
     options: dict[str, Any]
     table: dict[str, Any]
@@ -30,7 +33,7 @@ class Provenance:
         cls, options: dict[str, Any], n: int, names: Iterable[Hashable], seconds: dict[str, float] | None = None
     ) -> "Provenance":
         """Of a release of a table of n records with these columns."""
-        unpublished = frozenset([*options["drop"], options.get("unit")])
+        unpublished = frozenset([*options["drop"], options.get("unit"), options.get("household")])
         published = [name for name in names if name not in unpublished]
         table = {"records": n, "columns": [*map(str, published)]}
         return cls(public_options(options, published), table, installed_versions(), seconds or {})
@@ -38,7 +41,7 @@ class Provenance:
 
 def make_manifest(
     provenance: Provenance,
-    guarantee: Guarantee,
+    guarantee: Guarantee | SuppressionGuarantee,
     published: dict[str, Any],
     method: str,
     complete: bool,
@@ -60,7 +63,7 @@ def make_manifest(
 
 
 def digest_column(frame: Frame, name: Hashable) -> str:
-    """SHA-256 of a column, whatever its library: numbers and times in 64 bits, little-endian, other cells as JSON."""
+    """SHA-256 of a column of any library: numbers and times in 64 bits, little-endian, other cells as JSON."""
     column = frame.column(name)
     try:
         units = column.units()
@@ -78,7 +81,7 @@ def public_options(options: dict[str, Any], published: Iterable[Hashable]) -> di
     """Options in the types of JSON: how many columns are dropped, and no name of a column that is not published."""
     public = options | {"drop": len(options["drop"])}
     if options.get("weights") is not None and str(options["weights"]) not in map(str, published):
-        public["weights"] = "not published"
+        public["weights"] = NOT_PUBLISHED
     return to_json_types(public)
 
 

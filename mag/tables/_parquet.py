@@ -12,7 +12,7 @@ from mag._lib.errors import InputValueError
 from mag._lib.fresh import arrow_table, fresh_column
 from mag._lib.roles import repeated_names
 
-ROWS_PER_GROUP = 2**18  # of a row group of what is written, and of what is held of all columns at once
+ROWS_PER_GROUP = 2**18  # rows per row group of a written file, and rows of all columns that are in memory at once
 NewHash = Callable[[], Any]
 
 

@@ -206,7 +206,7 @@ def parts_of(output: pathlib.Path) -> pathlib.Path:
 
 
 class PartsFolder:
-    """A folder that parts wait in, the data holder's exclusive_lock; removed when the block ends."""
+    """A folder that parts wait in, readable by the data holder alone; removed when the block ends."""
 
     def __init__(self, folder: pathlib.Path) -> None:
         self.folder = folder

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from mag import verify
 from mag._lib import checks
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.notice import working_on
-from mag._lib.number import number_by_first_row, number_rows
+from mag._lib.number import find_first_rows, number_by_first_row, number_rows
 from mag._lib.progress import Progress, is_quiet
 from mag._lib.roles import is_name
 from mag.api.table_options import MICROAGGREGATE, Options
@@ -19,39 +20,56 @@ from mag.frames import Frame, frame_of
 from mag.frames.categories import CategoryCodes, categories_of, describe_category, is_category, order_of
 from mag.frames.units import RefusedColumnError, Units
 from mag.hierarchy import Hierarchy, hierarchy_of
-from mag.tables._aggregate import AGGREGATES, representatives
+from mag.tables._aggregate import representatives
 from mag.tables._categories import ALLOWED, generalized_columns, mask_categories, mask_range
 from mag.tables._codes import describe_lost_zeros, warn_of_codes
 from mag.tables._compared import Original
 from mag.tables._grouping import Comparable, TableGroups, constrain_groups, group_each, group_jointly
 from mag.tables._guarantee import Guarantee
+from mag.tables._households import check_one_value, group_households
 from mag.tables._manifest import Provenance
-from mag.tables._owners import count_owners, group_owners, read_owners
+from mag.tables._owners import Owners, group_owners, read_owners
+from mag.tables._recount import recount
 from mag.tables._release import Release, TableGrouping
 from mag.tables._request import GroupingPlan, Request, check_request, decimals_by_column, record_options
 from mag.tables._round import round_floats
-from mag.tables._sensitive import Promise, check_feasible, constrain, failing_strata, orders_of, promises_of
+from mag.tables._sensitive import check_feasible, constrain, failing_strata, orders_of, promises_of
+from mag.tables._sets import group_sets
+from mag.tables._special import SpecialCells, split_special
 from mag.tables._strata import SmallStrataError, Strata, form_strata, sizes_of
 from mag.tables.criteria.enforce import Constraint
+from mag.tables.plan import plan_of
+from mag.tables.repeats import warn_of_units
 
 
 @dataclass(frozen=True)
 class TableColumns:
     """The columns to mask as exact numbers, the decimals that floats are rounded to, and the records' weights.
 
-    `owners` number the unit that each record belongs to, where `unit=` names a column.
+    `owners` are the units and households of the records; `special` cells are missing in `units`.
     """
 
     units: dict[Hashable, Units | CategoryCodes]
     decimals: dict[Hashable, int]
     weights: np.ndarray | None
-    owners: np.ndarray | None = None
+    owners: Owners = field(default_factory=Owners)
+    special: dict[Hashable, SpecialCells] = field(default_factory=dict)
 
     def select(self, rows: np.ndarray) -> "TableColumns":
         """The same of some records."""
         units = {name: unit.select(rows) for name, unit in self.units.items()}
-        weights, owners = (None if own is None else own[rows] for own in (self.weights, self.owners))
-        return TableColumns(units, self.decimals, weights, owners)
+        weights = None if self.weights is None else self.weights[rows]
+        special = {name: own.select(rows) for name, own in self.special.items()}
+        return TableColumns(units, self.decimals, weights, self.owners.select(rows), special)
+
+    def missing(self) -> dict[Hashable, np.ndarray]:
+        """By column: which cells are missing, but for special ones; columns without any are left out."""
+        found: dict[Hashable, np.ndarray] = {}
+        for name, unit in self.units.items():
+            if unit.missing is not None:
+                absent = unit.missing & (self.special[name].place == 0) if name in self.special else unit.missing
+                found |= {name: absent} if absent.any() else {}
+        return found
 
 
 @dataclass(frozen=True)
@@ -87,6 +105,8 @@ def release_table(table: Any, options: Options) -> Release:
     request = check_request(frame.names, options, lambda name: scale_of(frame, name, options))
     columns = read(frame, request)
     warn_of_codes(columns.units, request.plan.ks)
+    if not (request.roles.unit or request.roles.household):
+        warn_of_units(frame, request.roles.drop, request.roles.keep)
     strata = stratify(frame, columns, request)
     orders = orders_of(frame, request.roles.sensitive, request.options.order)
     constraints = constrain(frame, strata.rows, request.demands, orders)
@@ -106,7 +126,9 @@ def release_table(table: Any, options: Options) -> Release:
     clock.lap("mask")
     promises = promises_of(request.demands, constraints, orders)
     require_true(frame, published, columns.units, request)
-    guarantee = recount(frame, published, strata, groups, promises, request)
+    for name, values in (request.options.special or {}).items():
+        verify.require_special(frame, published.data, published.rows, name, list(values))
+    guarantee = recount(frame, published.data, published.rows, strata, groups, promises, request)
     clock.lap("recount")
     return make_release(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
 
@@ -119,8 +141,13 @@ def read(frame: Frame, request: Request) -> TableColumns:
     verify.require_comparable(frame, request.roles.by)
     units = {name: _read_column(frame, name, request) for name in request.roles.columns}
     decimals = decimals_by_column(request.options.round, [name for name, unit in units.items() if not unit.is_integer])
-    owners = read_owners(frame, request.roles.unit[0]) if request.roles.unit else None
-    return TableColumns(units, decimals, _weights(frame, request.options.weights), owners)
+    owners = read_owners(frame, request.roles.unit, request.roles.household)
+    if request.plan.household_columns and owners.homes is not None:
+        check_one_value(units, owners.homes, request.plan.household_columns)
+    special = {}
+    for name, values in (request.options.special or {}).items():
+        units[name], special[name] = split_special(name, units[name], list(values))
+    return TableColumns(units, decimals, read_weights(frame, request.options.weights), owners, special)
 
 
 def scale_of(frame: Frame, name: Hashable, options: Options) -> str:
@@ -178,11 +205,11 @@ def read_categories(
     return categories_of(frame.column(name), name, tree, order, **remedy)
 
 
-def _units(frame: Frame, name: Hashable) -> Units:
+def _units(frame: Frame, name: Hashable, role: str = "columns") -> Units:
     try:
         units = frame.column(name).units()
     except RefusedColumnError as refused:
-        raise InputTypeError(f"columns must hold numbers, dates or times; {name!r} holds {refused}.") from None
+        raise InputTypeError(f"{role} must hold numbers, dates or times; {name!r} holds {refused}.") from None
     except InputValueError as error:
         raise InputValueError(f"column {name!r} has {error}") from None
     if not units.is_integer and not np.isfinite(units.values).all():
@@ -191,11 +218,12 @@ def _units(frame: Frame, name: Hashable) -> Units:
     return units
 
 
-def _weights(frame: Frame, weights: Any) -> np.ndarray | None:
+def read_weights(frame: Frame, weights: Any) -> np.ndarray | None:
+    """The weight of every record, from a column or an array; None without any."""
     if weights is None:
         return None
     if is_name(weights, frame.names):
-        units = _units(frame, weights)
+        units = _units(frame, weights, "weights")
         if units.missing is not None:
             raise InputValueError(
                 f"weights must not be missing; got {int(units.missing.sum())} missing in {weights!r}."
@@ -220,8 +248,13 @@ def stratify(frame: Frame, columns: TableColumns, request: Request) -> Strata:
     if n == 0:
         raise InputValueError("table must hold at least one record that can be published; got none.")
     most, of = n, "n"
-    if columns.owners is not None:
-        most, of = np.unique(columns.owners[strata.rows]).size, "the number of units"
+    if columns.owners:
+        units, homes = columns.owners.select(strata.rows).count(np.zeros(n, np.int64))
+        most, of = int(units[0]), "n" if columns.owners.units is None else "the number of units"
+        if columns.owners.homes is not None:
+            checks.integer("k_household", request.plan.k_household, 1, int(homes[0]), "the number of households")
+    for own in request.plan.sets:
+        checks.integer(f"k of the set {own}", own.k, 1, most, of)
     for name, k in request.plan.ks.items():
         checks.integer("k" if request.plan.k_is_one else f"k[{name!r}]", k, 1, most, of)
     return strata
@@ -229,7 +262,7 @@ def stratify(frame: Frame, columns: TableColumns, request: Request) -> Strata:
 
 def _strata(frame: Frame, columns: TableColumns, request: Request) -> Strata:
     plan, policy, small_policy = request.plan, request.options.missing, request.options.small_strata
-    missing = {name: unit.missing for name, unit in columns.units.items() if unit.missing is not None}
+    missing = columns.missing()
     rows, pattern = np.arange(frame.n), None
     if missing and policy == "error":
         listed = ", ".join(f"{int(mask.sum())} in {name!r}" for name, mask in missing.items())
@@ -240,14 +273,17 @@ def _strata(frame: Frame, columns: TableColumns, request: Request) -> Strata:
     if missing and policy == "drop":
         rows = np.flatnonzero(~np.logical_or.reduce(list(missing.values())))
         missing = {}
-    if missing and not plan.per_column:
-        pattern = number_rows([mask.astype(np.int64) for mask in missing.values()])
+    if (missing or columns.special) and not plan.per_column:
+        masks = [mask.astype(np.int64) for mask in missing.values()]
+        pattern = number_rows([*masks, *(own.place for own in columns.special.values())])
     least = max(plan.ks.values()) if _are_integers(plan) else 1
     by = [frame.column(name).codes() for name in request.roles.by]
 
     def too_small(rows: np.ndarray, stratum: np.ndarray) -> np.ndarray:
         sizes = sizes_of(stratum)
-        small = (sizes if columns.owners is None else count_owners(stratum, columns.owners[rows])) < least
+        small = sizes < least
+        if columns.owners and _are_integers(plan):
+            small |= columns.owners.select(rows).are_few(stratum, plan)
         if plan.per_column:
             for name, mask in missing.items():
                 absent = np.bincount(stratum, mask[rows], sizes.size)
@@ -262,7 +298,9 @@ def _strata(frame: Frame, columns: TableColumns, request: Request) -> Strata:
     except SmallStrataError as error:
         least_k = f"k={plan.k}" if plan.k_is_one else "the k of each column"
         also = " (records that miss the same cells are one)" if missing else ""
-        what = "records" if columns.owners is None else "units"
+        also = " (records with the same special values, and missing cells, are one)" if columns.special else also
+        what = "records" if columns.owners.units is None else "units"
+        what += "" if columns.owners.homes is None else f" of {plan.k_household} households"
         ways = "'suppress'" if small_policy == "merge" else "'merge' or 'suppress'"
         raise InputValueError(
             f"every stratum{also} must have at least {least_k} {what}: {error}; pass small_strata={ways}, or a "
@@ -272,7 +310,7 @@ def _strata(frame: Frame, columns: TableColumns, request: Request) -> Strata:
 
 def _are_integers(plan: GroupingPlan) -> bool:
     """Whether k is a number; other forms are checked later."""
-    return all(isinstance(k, (int, np.integer)) for k in plan.ks.values())
+    return all(isinstance(k, (int, np.integer)) for k in (*plan.ks.values(), plan.k_household))
 
 
 # ---- group
@@ -284,7 +322,11 @@ def group(columns: TableColumns, strata: Strata, constraints: list[Constraint], 
     with working_on(quiet=is_quiet(request.progress)):
         if request.plan.per_column:
             groups = group_each(columns.units, strata, columns.weights, request)
-        elif columns.owners is not None:
+        elif request.plan.sets:
+            groups = group_sets(columns.units, strata, columns.owners, columns.weights, request)
+        elif request.plan.household_columns:
+            groups = group_households(columns.units, strata, columns.owners, columns.weights, request)
+        elif columns.owners:
             groups = group_owners(comparable, strata, columns.owners, columns.weights, request)
         else:
             groups = group_jointly(comparable, strata, columns.weights, request, constraints)
@@ -310,21 +352,39 @@ def mask(
 ) -> dict[Hashable, Any]:
     """The masked columns, in the dtypes and in the order that they are published in."""
     masked: dict[Hashable, Any] = {}
+    homes = columns.owners.homes
+    first = None if homes is None else find_first_rows(number_rows([homes]))  # the record that counts for a household
     for j, (name, unit) in enumerate(columns.units.items()):
         labels, n_groups = groups.of_column(j)
         aggregate, decimals = request.plan.aggregates[name], columns.decimals.get(name)
         column, weights = frame.column(name), columns.weights
+        counted = first if name in request.plan.household_columns else None
         if isinstance(unit, CategoryCodes):
+            if counted is not None:
+                weights = _only(counted, labels.size, weights)
             masked[name] = mask_categories(column, unit, aggregate, labels, n_groups, weights, permutation)
             continue
         if aggregate == "range":
             masked[name] = mask_range(column, unit, labels, n_groups, decimals, permutation)
             continue
-        values, missing = _representatives(unit, labels, n_groups, aggregate, columns.weights, decimals), unit.missing
+        own, of_own = unit, labels
+        if counted is not None:
+            own, of_own = unit.select(counted), labels[counted]
+            weights = None if weights is None else weights[counted]
+        values, missing = _representatives(own, of_own, n_groups, aggregate, weights, decimals), unit.missing
+        if name in columns.special:
+            values, labels, missing = columns.special[name].fill(values, labels, missing)
         if permutation is not None:
             labels, missing = labels[permutation], None if missing is None else missing[permutation]
         masked[name] = frame.column(name).to_column(values, labels, missing)
     return masked
+
+
+def _only(rows: np.ndarray, n: int, weights: np.ndarray | None) -> np.ndarray:
+    """Weights of n records, of which only these rows count."""
+    own = np.zeros(n)
+    own[rows] = 1.0 if weights is None else weights[rows]
+    return own
 
 
 def _representatives(
@@ -367,52 +427,7 @@ def _blank_cells(frame: Frame, name: Hashable, rows: np.ndarray | None, blank: n
         ) from None
 
 
-# ---- recount
-
-
-def recount(
-    frame: Frame,
-    published: Published,
-    strata: Strata,
-    groups: TableGroups,
-    promises: list[Promise],
-    request: Request,
-) -> Guarantee:
-    """Count the guarantee on the published table; raise if it is not as requested."""
-    roles, plan, n = request.roles, request.plan, strata.rows.size
-    true = generalized_columns(plan.aggregates)
-    mixed = not set(plan.aggregates.values()) <= set(AGGREGATES)
-    smallest, by_column = verify.recounts(published.data, roles.by, roles.columns, each=plan.per_column)
-    if not plan.per_column:
-        verify.require(smallest, plan.ks[roles.columns[0]], [*roles.by, *roles.columns], n)
-    for name, least in by_column.items():
-        verify.require(least, plan.ks[name], [*roles.by, name], n)
-    smallest_units = None
-    if roles.unit:
-        cells = verify.cells_of_unit(frame, roles.unit[0], published.rows)
-        smallest_units = verify.require_units(
-            published.data, [*roles.by, *roles.columns], cells, plan.ks[roles.columns[0]]
-        )
-    promises = [promise.recount(published.data, [*roles.by, *roles.columns]).require() for promise in promises]
-    return Guarantee(
-        scope=plan.scope,
-        k=plan.k,
-        columns=tuple(roles.columns),
-        by=tuple(roles.by),
-        kept=tuple(roles.keep),
-        n_records=n,
-        withheld=strata.withheld,
-        n_groups=dict(zip(roles.columns, groups.n_groups, strict=True)) if plan.per_column else groups.n_groups[0],
-        smallest=smallest,
-        smallest_by_column=by_column,
-        unit=roles.unit[0] if roles.unit else None,
-        smallest_units=smallest_units,
-        generalized=true,
-        replaced=tuple(name for name in roles.columns if name not in true) if true or mixed else (),
-        sensitive=tuple(roles.sensitive),
-        diversity={promise.key: promise for promise in promises if not promise.is_closeness},
-        closeness={promise.key: promise for promise in promises if promise.is_closeness},
-    )
+# ---- labels and ranges
 
 
 def require_true(
@@ -445,11 +460,11 @@ def make_release(
     seconds: dict[str, float],
 ) -> Release:
     """The published table, with its groups, its guarantee, and advice for its publisher."""
-    labels = groups.labels
+    labels = groups.of_records
     if published.rows is not None:  # groups are numbered in the order of the original, which has changed
         labels = _number_groups(labels if published.permutation is None else labels[published.permutation])
     sizes: np.ndarray | dict[Hashable, np.ndarray]
-    if request.plan.per_column:
+    if labels.ndim == 2:
         sizes = {name: np.bincount(labels[:, j]) for j, name in enumerate(guarantee.columns)}
     else:
         sizes = np.bincount(labels)
@@ -470,8 +485,18 @@ def make_release(
     categories = {name: unit for name, unit in columns.units.items() if isinstance(unit, CategoryCodes)}
     if published.permutation is not None:
         categories = {name: unit.select(published.permutation) for name, unit in categories.items()}
-    original = Original(frame, published.rows, categories, tuple(request.options.files()))
+    own = _groups_by_column(groups, published, request)
+    plan = partial(plan_of, request.options, vars(request.roles), frame.names)
+    original = Original(frame, published.rows, categories, tuple(request.options.files()), own, plan)
     return Release(published.data, guarantee, grouping, warnings, provenance, original)
+
+
+def _groups_by_column(groups: TableGroups, published: Published, request: Request) -> dict[Hashable, np.ndarray]:
+    """The groups of columns of which each has its own, of the published records in their order."""
+    if groups.labels.ndim == 1:
+        return {}
+    labels = groups.labels if published.permutation is None else groups.labels[published.permutation]
+    return dict(zip(request.roles.columns, labels.T, strict=True))
 
 
 def _warnings(

@@ -2,7 +2,7 @@
 
 import os
 import pathlib
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal
 
@@ -13,7 +13,11 @@ from mag._lib import checks
 from mag._lib.atomic import check_target
 from mag._lib.errors import InputRuntimeError, InputTypeError
 from mag._lib.lazy import cached_property
-from mag._lib.pictures import Drawable, facts_table
+from mag._lib.pictures import Drawable, facts_table, put_legend_beside, use_whole_ticks
+from mag._lib.progress import Progress
+from mag._lib.roles import list_names
+from mag.api.options import progress_of
+from mag.api.types import ProgressReport
 from mag.frames import frame_of
 from mag.tables._compared import BeforeAfter, Numbers, Original
 from mag.tables._guarantee import Guarantee
@@ -21,6 +25,9 @@ from mag.tables._manifest import Provenance, digest_column, make_manifest
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
+
+    from mag.tables._analysis import AnalysisComparison
+    from mag.tables.plan import Plan
 
     Table = TypeVar("Table", default=Any)
 else:  # before Python 3.13 a type variable has no default
@@ -59,13 +66,13 @@ class TableGrouping(Drawable):
 
     Attributes
     ----------
-    labels : array of int, shape (n,) or, with scope="per-column", (n, m)
+    labels : array of int, shape (n,) or, with scope="per-column" or sets of columns, (n, m)
         The group of every record, of every column where each has its own.
     sizes : array of int, or dict of arrays by column
         The number of records in each group.
     n_groups : int or dict by column
     k : int or dict by column
-    scope : {"joint", "per-column"}
+    scope : {"joint", "per-column", "sets"}
     columns, by : tuple of column names
     method : str
         The method that found the groups; "univariate" is the optimum of one column.
@@ -92,7 +99,7 @@ class TableGrouping(Drawable):
         """Of the groups of all columns together, or of each."""
         if isinstance(self.sizes, dict):
             return self.sizes
-        return {", ".join(map(str, self.columns)): self.sizes}
+        return {list_names(self.columns): self.sizes}
 
     def _repr_html_(self) -> str:
         sizes = {
@@ -109,7 +116,8 @@ class TableGrouping(Drawable):
         axes.set_xlabel("records in a group")
         axes.set_ylabel("groups")
         axes.set_ylim(bottom=0)
-        axes.legend(frameon=False)
+        use_whole_ticks(axes.xaxis, axes.yaxis)
+        put_legend_beside(axes, len(self._every_size))
 
 
 @dataclass(eq=False, repr=False)
@@ -241,8 +249,15 @@ class Release(Generic[Table]):
 
     def units(self) -> list[Any]:
         """The unit of every published record, for the holder of the data; pickles do not hold them."""
+        return self._cells_of(self.guarantee.unit)
+
+    def households(self) -> list[Any]:
+        """The household of every published record, for the holder of the data; pickles do not hold them."""
+        return self._cells_of(self.guarantee.household)
+
+    def _cells_of(self, name: Hashable) -> list[Any]:
         original = self._need_original()
-        return verify.cells_of_unit(original.frame, self.guarantee.unit, original.rows)
+        return verify.cells_of_unit(original.frame, name, original.rows)
 
     def risk(self) -> dict[str, Any]:
         """Disclosure risk of the masked columns: `measures/assess.risk`, with the hierarchies that were used."""
@@ -254,6 +269,40 @@ class Release(Generic[Table]):
         ``ncp`` is that of the groups, as `ncp` gives it.
         """
         return self._compared.utility(propensity, list(self.numbers()[0]), self.ncp)
+
+    def compare(self, formula: str | None = None, *, by: Any = None, weights: Any = None) -> "AnalysisComparison":
+        """Compute what analysts compute on the original and on the published table, and compare.
+
+        Parameters
+        ----------
+        formula : str, optional
+            A linear model such as ``"log(income) ~ age + region + age:sex"``: columns, ``exp``, ``log``, ``sqrt`` and
+            ``square`` of columns, and products.  Categories have a coefficient for each level but the first; names
+            with spaces are in backticks.
+        by : column name or list of them, optional
+            Domains for which the means of masked columns are compared, too.
+        weights : column name or array, optional
+            Weights of the records of the original.
+
+        Returns
+        -------
+        AnalysisComparison
+            Coefficients with the overlap of their confidence intervals, means, quantiles, Gini coefficients, shares of
+            categories, and the propensity score relative to its null; prints as tables.  Withheld records are left
+            out on both sides.
+
+        Examples
+        --------
+        >>> import mag
+        >>> people = {"age": [31, 52, 30, 55, 41, 29], "income": [25.0, 40.0, 21.0, 44.0, 39.0, 23.0]}
+        >>> release = mag.microaggregate(people, 2, ["age", "income"])
+        >>> compared = release.compare("income ~ age")
+        >>> round(compared.coefficients["age"].overlap, 2)
+        0.5
+        """
+        from mag.tables._analysis import compare_columns
+
+        return compare_columns(self._need_original(), frame_of(self.data), self.guarantee.columns, formula, by, weights)
 
     def ncp(self, leaves: Literal["all", "used"] = "all") -> float:
         """The normalized certainty penalty of the groups, 0 to 1: the mean loss over columns and records.
@@ -276,7 +325,7 @@ class Release(Generic[Table]):
                     "leaves='used' is for releases of mag.microaggregate; mag.generalize counts all."
                 )
             return self._ncp
-        if self._original is None or self.guarantee.scope != "joint":
+        if self._original is None or self.guarantee.scope == "per-column":
             raise InputRuntimeError("ncp can only be asked of a joint release that mag.microaggregate returned.")
         return self._original.penalty(self.guarantee.columns, self.grouping.labels, used)
 
@@ -304,7 +353,14 @@ class Release(Generic[Table]):
         names = [name for name in self.guarantee.columns if name in pairs or name in levels]
         return draw_columns(names if columns is None else columns, pairs, levels, self.guarantee.k)
 
-    def report(self, path: str | os.PathLike[str], title: str | None = None, overwrite: bool = False) -> pathlib.Path:
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        title: str | None = None,
+        overwrite: bool = False,
+        about: Mapping[str, str] | None = None,
+        progress: ProgressReport = None,
+    ) -> pathlib.Path:
         """Write a report on the release, one self-contained HTML file, and return its path.
 
         Parameters
@@ -315,6 +371,10 @@ class Release(Generic[Table]):
             The heading of the page.
         overwrite : bool
             Replace a file that exists; never one that was read for the release.
+        about : dict of str, optional
+            Lines below the title, such as ``{"Data": "Survey of 2026", "Made by": "A. Smith"}``; the date follows them.
+        progress
+            As in `mag.microaggregate`.
 
         Returns
         -------
@@ -325,7 +385,24 @@ class Release(Generic[Table]):
         from mag.tables._facts import facts_of
 
         check_target(path, () if self._original is None else self._original.files, overwrite)
-        return write(path, facts_of(self, self._need_original(), self._compared, title), overwrite)
+        steps = Progress(progress_of(progress))
+        first, last = steps.span(0.0, 0.7), steps.span(0.7, 1.0)
+        facts = facts_of(self, self._need_original(), self._compared, title, about or {}, first.step)
+        page = write(path, facts, overwrite, last.step)
+        steps.finish()
+        return page
+
+    def plan(self) -> "Plan":
+        """The plan of this release, for the holder of the data: roles of all columns, and options.
+
+        Returns
+        -------
+        Plan
+            ``save`` writes it; `mag mask --plan` and ``mag.microaggregate(table, **plan.keywords())`` repeat it.
+        """
+        if self._original is None or self._original.plan is None:
+            raise InputRuntimeError("plan needs the release that mag.microaggregate returned, not a pickle or copy.")
+        return self._original.plan()
 
     def manifest(self) -> dict[str, Any]:
         """Versions, options, shape, hashes and the guarantee, in the types of JSON."""

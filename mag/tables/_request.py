@@ -1,7 +1,7 @@
 """The request for a table: the role of every column, and how to group; all checks before it is read."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from mag._lib import checks
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.nearest import ask_nearest
-from mag._lib.roles import assign_roles, names_of
+from mag._lib.roles import assign_roles, names_of, repeated_names
 from mag.api.method import check_keywords
 from mag.api.options import cost_of, generator_of, progress_of
 from mag.api.table_options import ALWAYS, IF_USED, MICROAGGREGATE, OPTIONS, Options, accepted
@@ -17,7 +17,9 @@ from mag.costs import Cost
 from mag.methods import METHODS
 from mag.tables._aggregate import AGGREGATES
 from mag.tables._categories import ALLOWED, WEIGHTED
+from mag.tables._column_sets import ColumnSet, largest_k, read_sets
 from mag.tables._sensitive import SensitiveDemand, demands_of, sensitive_columns
+from mag.tables._special import check_special
 
 WITHHELD = "withheld: it would undo the shuffle"
 OF_COST = {"mid-range": "mid_range", "rounded mean": "mean"}  # representatives of costs that are called otherwise here
@@ -33,11 +35,12 @@ class ColumnRoles:
     drop: list[Hashable]
     sensitive: list[Hashable] = field(default_factory=list)
     unit: list[Hashable] = field(default_factory=list)  # the column that k counts the values of, or no column
+    household: list[Hashable] = field(default_factory=list)  # the column of households, or no column
 
     @property
     def unpublished(self) -> frozenset[Hashable]:
         """Columns that are not published."""
-        return frozenset([*self.drop, *self.unit])
+        return frozenset([*self.drop, *self.unit, *self.household])
 
 
 @dataclass(frozen=True)
@@ -48,11 +51,20 @@ class GroupingPlan:
     single: bool
     ks: dict[Hashable, int]
     k_is_one: bool
+    scales: dict[Hashable, str]
     cost: Cost
     aggregates: dict[Hashable, str]
     standardize: bool | Literal["range"]
     method: str
     importance: dict[Hashable, float] = field(default_factory=dict)
+    sets: Sequence[ColumnSet] = ()
+    household_columns: Sequence[Hashable] = ()
+    k_household: int = 1
+
+    def of(self, names: Sequence[Hashable], k: int) -> "GroupingPlan":
+        """The same for some columns, by themselves, and another k."""
+        single = len(names) == 1 and self.scales[names[0]] == "number"
+        return replace(self, single=single, ks=dict.fromkeys(names, k))
 
     @property
     def per_column(self) -> bool:
@@ -93,19 +105,23 @@ def check_request(
     if options.enforce != "auto" and not demands:
         raise InputValueError(f"enforce is not used without diversity= or closeness=; got {options.enforce!r}.")
     check_names_of("importance", options.importance, roles.columns)
+    check_names_of("special", options.special, roles.columns)
     if options.other != "error" and not options.hierarchies:
         raise InputValueError(f"other is not used without hierarchies; got {options.other!r}.")
     scales = {name: "number" if options.scope == "per-column" else scale_of(name) for name in roles.columns}
     plan = plan_of(roles.columns, options, scales)
-    if roles.unit:
-        _check_unit_used(plan, demands)
+    if roles.unit or roles.household or plan.sets:
+        _check_counts_used(plan, demands, "sets" if plan.sets else "unit" if roles.unit else "household")
+    if options.special and plan.per_column:
+        raise InputValueError("special is for scope='joint'; got scope='per-column'.")
+    check_special(options.special, scales, plan.aggregates)
     checks.flag("shuffle", options.shuffle)
     generator = generator_of(options.random_state)
     threads = checks.thread_count("threads", options.threads)
     if plan.single:
         checks.unused("time_limit", options.time_limit, "columns that are grouped by themselves")
     progress = progress_of(options.progress)
-    if options.small_strata != "error" and not roles.by and options.missing != "group":
+    if options.small_strata != "error" and not (roles.by or options.special or options.missing == "group"):
         raise InputValueError(f"small_strata is not used without by= or missing='group'; got {options.small_strata!r}.")
     return Request(options, roles, plan, scales, demands, generator, threads, progress)
 
@@ -127,8 +143,13 @@ def record_options(options: Options, roles: ColumnRoles, function: str) -> dict[
         used.add("sensitive")
     if options.diversity is not None or options.closeness is not None:
         used.add("enforce")
-    if "unit" in used:
-        (recorded["unit"],) = roles.unit
+    for name in ("unit", "household"):
+        if name in used:
+            (recorded[name],) = getattr(roles, name)
+    if "household_columns" in used:
+        recorded["household_columns"] = names_of(options.household_columns, roles.columns)
+    if "sets" in used:
+        recorded["sets"] = [[[*own.columns], own.k] for own in read_sets(options.sets, roles.columns, options.k)]
     for name in ("cost", "weights"):  # objects and arrays
         if name in used:
             recorded[name] = _name_of(recorded[name])
@@ -141,7 +162,7 @@ def record_options(options: Options, roles: ColumnRoles, function: str) -> dict[
 
 
 def _name_of(option: Any) -> Any:
-    """What an option is called in a manifest: by its name where it is an object."""
+    """The value of an option in a manifest: an object's name, any other value as it is."""
     if option is None or isinstance(option, (str, int)):
         return option
     return getattr(option, "name", type(option).__name__)
@@ -154,25 +175,54 @@ def roles_of(names: Sequence[Hashable], options: Options, demands: Sequence[Sens
     if sensitive := sensitive_columns(demands, listed, masked):
         if options.scope == "per-column":
             raise InputValueError("sensitive, diversity and closeness are for scope='joint'; got scope='per-column'.")
-        kept = names_of(options.keep, names)  # a column that something is demanded of may be listed there as well
+        kept = names_of(options.keep, names)  # a column of diversity or closeness may be listed there as well
         requested["keep"] = [name for name in kept if name in listed or name not in sensitive]
         requested["sensitive"] = sensitive
-    if unit := names_of(options.unit, names):
-        if len(unit) > 1:
-            raise InputValueError(f"unit must name one column of the table; got {len(unit)}.")
-        if options.scope == "per-column":
-            raise InputValueError("unit is for scope='joint'; got scope='per-column'.")
-        requested["drop"] = [name for name in names_of(options.drop, names) if name != unit[0]]  # may be listed there
-        requested["unit"] = unit
+    for option in ("unit", "household"):
+        if own := names_of(getattr(options, option), names):
+            if len(own) > 1:
+                raise InputValueError(f"{option} must name one column of the table; got {len(own)}.")
+            if options.scope == "per-column":
+                raise InputValueError(f"{option} is for scope='joint'; got scope='per-column'.")
+            requested["drop"] = [name for name in names_of(requested["drop"], names) if name != own[0]]
+            requested[option] = own
     return ColumnRoles(**assign_roles(requested, names, rest=None if options.rest == "error" else options.rest))
 
 
-def _check_unit_used(plan: GroupingPlan, demands: Sequence[SensitiveDemand]) -> None:
-    """Reject options that count records, and costs whose groups could not be compared."""
+def _check_counts_used(plan: GroupingPlan, demands: Sequence[SensitiveDemand], option: str) -> None:
+    """Reject options that count records in classes of all columns, and costs whose groups could not be compared."""
     if demands:
-        raise InputValueError("unit is not used with diversity or closeness, which count records; leave one out.")
+        raise InputValueError(f"{option} is not used with diversity or closeness, which count records; leave one out.")
     if plan.cost.name != "sse":
-        raise InputValueError(f"unit is for the cost 'sse'; got cost {plan.cost.name!r}.")
+        raise InputValueError(f"{option} is for the cost 'sse'; got cost {plan.cost.name!r}.")
+
+
+def _household_of(options: Options, columns: list[Hashable]) -> tuple[list[Hashable], int]:
+    """The columns of households, and the smallest number of households of a class; 1 without households."""
+    own = names_of(options.household_columns, columns)
+    if options.household is None:
+        for name in ("household_columns", "k_household"):
+            if options.is_used(name):
+                raise InputValueError(f"{name} is not used without household=; leave it out.")
+        return [], 1
+    if repeated := repeated_names(own):
+        raise InputValueError(f"household_columns must name every column once; got {repeated[0]!r} more than once.")
+    if wrong := [name for name in own if name not in columns]:
+        question = ask_nearest(wrong[0], columns) or "."
+        raise InputValueError(
+            f"household_columns must name columns that are masked; got {', '.join(map(repr, wrong))}{question}"
+        )
+    return own, options.k if options.k_household is None else options.k_household
+
+
+def _sets_of(options: Options, columns: list[Hashable]) -> list[ColumnSet]:
+    if options.sets is None:
+        return []
+    for name in ("household", "cost"):
+        checks.unused(name, getattr(options, name), "sets=")
+    if options.scope != "joint":
+        raise InputValueError(f"sets is for scope='joint'; got scope={options.scope!r}.")
+    return read_sets(options.sets, columns, options.k)
 
 
 def check_names_of(option: str, setting: Any, columns: list[Hashable], role: str = "masked") -> None:
@@ -192,11 +242,12 @@ def plan_of(columns: list[Hashable], options: Options, scales: dict[Hashable, st
     """How these columns are grouped."""
     check_names_of("aggregate", options.aggregate if isinstance(options.aggregate, Mapping) else None, columns)
     numbers = set(scales.values()) == {"number"}
+    sets, (household_columns, k_household) = _sets_of(options, columns), _household_of(options, columns)
     single = options.scope == "per-column" or (len(columns) == 1 and numbers)
     if single:
         _check_categories_unused(columns, options)
     aggregate = _one_aggregate(columns, options, single)
-    ks = sizes_by_column(options.k, columns, options.scope)
+    ks = largest_k(sets) if sets else sizes_by_column(options.k, columns, options.scope)
     checks.one_of("method", options.method, ["auto", *METHODS])
     ranged = options.scope == "joint"  # whether ranges may be published
     if aggregate is not None and numbers and not (ranged and aggregate == "range"):
@@ -213,8 +264,11 @@ def plan_of(columns: list[Hashable], options: Options, scales: dict[Hashable, st
         if options.weights is not None:
             _check_weights_used(aggregates, numbers)
     importance = {name: checks.positive(f"importance[{name!r}]", x) for name, x in (options.importance or {}).items()}
-    one_k = not isinstance(options.k, dict)
-    return GroupingPlan(options.scope, single, ks, one_k, cost, aggregates, standardize, options.method, importance)
+    one_k = not isinstance(options.k, dict) and len({own.k for own in sets}) < 2
+    return GroupingPlan(
+        "sets" if sets else options.scope, single, ks, one_k, scales, cost, aggregates, standardize, options.method,
+        importance, sets, household_columns, k_household,
+    )  # fmt: skip
 
 
 def _one_aggregate(columns: list[Hashable], options: Options, single: bool) -> Any:

@@ -270,7 +270,7 @@ def failing_strata(constraints: Sequence[Constraint], strata: Sequence[np.ndarra
     ]
 
 
-# ---- what holds in the end
+# ---- the promises that hold in the end
 
 
 def promises_of(

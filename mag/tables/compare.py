@@ -11,7 +11,7 @@ import numpy as np
 from mag._backends import cpu
 from mag._lib.checks import integer, one_of
 from mag._lib.errors import InputTypeError, InputValueError
-from mag._lib.pictures import Drawable
+from mag._lib.pictures import Drawable, put_legend_beside
 from mag._lib.progress import Progress
 from mag._lib.roles import names_of
 from mag.api.columns import columns as group_columns
@@ -27,6 +27,7 @@ from mag.tables import Release, microaggregate
 from mag.tables.types import Aggregate, Missing, Names, SmallStrata
 
 LOSSES = {"information_loss": "information loss: SSE / SST, %", "ncp": "normalized certainty penalty, %"}
+LABEL_POINTS = 8  # size of the text next to a point
 DASHES, MARKERS = ("-", "--", "-.", ":"), "osD^vph<>"  # distinguish lines without color
 
 
@@ -97,19 +98,13 @@ class Comparison(Mapping[str, np.ndarray], Drawable):
 
     def _draw(self, axes: Any) -> None:
         measure = "ncp" if "ncp" in self else "information_loss"
+        marks: list[tuple[float, float, str, Any]] = []
         for place, name in enumerate(dict.fromkeys(row["method"] for row in self.rows)):
             points = [row for row in self.rows if row["method"] == name]
             loss, risk = ([100 * row[axis] for row in points] for axis in (measure, "distance_linkage"))
             looks = {"linestyle": DASHES[place % 4], "marker": MARKERS[place % 9], "markersize": 5}
             (line,) = axes.plot(loss, risk, **looks, label=name)
-            # next to the point, on a side that each line has for itself
-            for row, x, y in zip(points, loss, risk, strict=True):
-                away = (6, 6) if place % 2 == 0 else (-6, -6)
-                side = {"ha": "left", "va": "bottom"} if place % 2 == 0 else {"ha": "right", "va": "top"}
-                text = f"k={row['k']}"
-                axes.annotate(
-                    text, (x, y), away, textcoords="offset points", fontsize=8, color=line.get_color(), **side
-                )
+            marks += [(x, y, f"k={row['k']}", line.get_color()) for row, x, y in zip(points, loss, risk, strict=True)]
         axes.set_xlabel(LOSSES[measure])
         axes.set_ylabel("distance linkage: records linked correctly, %")
         axes.set_title("Risk against loss; down and left is better", fontsize=10, loc="left")
@@ -118,7 +113,8 @@ class Comparison(Mapping[str, np.ndarray], Drawable):
             if shares.min() > 0:  # lines of methods that lose little would lie on each other
                 _scale_by_ratios(axes, axis)
         axes.grid(color="0.9")
-        axes.legend(frameon=False)
+        put_legend_beside(axes, len({row["method"] for row in self.rows}))
+        _label_points(axes, marks)
 
 
 def compare(
@@ -213,6 +209,26 @@ def compare(
         rows.append(_row(name, size, release, time.perf_counter() - began))
     tracker.finish()
     return Comparison(tuple(rows))
+
+
+def _label_points(axes: Any, marks: Sequence[tuple[float, float, str, Any]]) -> None:
+    """A text next to every point, where it covers no other one; none where there is no room."""
+    axes.figure.draw_without_rendering()  # places of points are known from here on
+    unit = axes.figure.dpi / 72  # pixels of a point
+    points = axes.transData.transform([(x, y) for x, y, *_ in marks])
+    taken = [(px - 3 * unit, py - 3 * unit, px + 3 * unit, py + 3 * unit) for px, py in points]
+    for (x, y, text, color), (px, py) in zip(marks, points, strict=True):
+        wide, high = LABEL_POINTS * 0.62 * len(text) * unit, LABEL_POINTS * 1.2 * unit
+        for right, up in ((6, 4), (-6, -4), (6, -4), (-6, 4), (6, 14), (-6, -14), (6, -14), (-6, 14)):
+            left = px + right * unit - (wide if right < 0 else 0)
+            bottom = py + up * unit - (high if up < 0 else 0)
+            box = (left, bottom, left + wide, bottom + high)
+            if all(box[2] < a or c < box[0] or box[3] < b or d < box[1] for a, b, c, d in taken):
+                taken.append(box)
+                side = {"ha": "right" if right < 0 else "left", "va": "top" if up < 0 else "bottom"}
+                away = {"textcoords": "offset points", "fontsize": LABEL_POINTS, "color": color}
+                axes.annotate(text, (x, y), (right, up), **away, **side)
+                break
 
 
 def _scale_by_ratios(axes: Any, axis: str) -> None:

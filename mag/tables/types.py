@@ -28,6 +28,10 @@ class TableOptions(TableMethodOptions, total=False):
 
     by: Names | None
     unit: Any
+    household: Any
+    household_columns: Names
+    k_household: int | None
+    sets: Sequence[Any] | None
     method: MethodName
     scope: Scope
     cost: AnyCost | None
@@ -43,6 +47,7 @@ class TableOptions(TableMethodOptions, total=False):
     weights: Any
     standardize: bool | Literal["range"] | None
     missing: Missing
+    special: Mapping[Any, Sequence[float]] | None
     small_strata: SmallStrata
     round: int | dict[Any, int] | None
     keep: Names
@@ -62,6 +67,9 @@ class RecodingOptions(TypedDict, total=False):
     """Keywords of `generalize`, for its overloads."""
 
     by: Names | None
+    unit: Any
+    household: Any
+    k_household: int | None
     hierarchies: Mapping[Any, Any] | None
     order: Mapping[Any, Sequence[Any]] | None
     importance: Mapping[Any, float] | None
@@ -70,6 +78,7 @@ class RecodingOptions(TypedDict, total=False):
     closeness: ClosenessByColumn | None
     suppress: float
     suppressed: Suppressed
+    levels: Mapping[Any, int | tuple[int, int]] | None
     max_nodes: int
     missing: Missing
     keep: Names

@@ -22,10 +22,20 @@ from mag._lib.foreign import refused_as
 from mag._lib.rowhash import classes, neighbors
 from mag.frames import Frame, frame_of
 from mag.hierarchy import Hierarchy
-from mag.verify import _contained, _sensitive
+from mag.verify import _contained, _sensitive, _wildcard
 from mag.verify._cells import READERS, as_list
+from mag.verify._linked import LinkedCounts, count_linked_classes
 
-__all__ = ["closeness", "distinct", "entropy", "recount", "recursive"]
+__all__ = [
+    "LinkedCounts",
+    "closeness",
+    "count_linked",
+    "distinct",
+    "entropy",
+    "recount",
+    "recount_wildcard",
+    "recursive",
+]
 
 
 def recount(table: Any, columns: Sequence[Hashable], unit: Hashable | None = None) -> int:
@@ -59,6 +69,45 @@ def recount(table: Any, columns: Sequence[Hashable], unit: Hashable | None = Non
         return recounts(table, [], columns)[0]
     units, _ = count_units(table, columns, cells_of_unit(frame_of(table), unit))
     return min(units, default=0)
+
+
+def recount_wildcard(table: Any, columns: Sequence[Hashable]) -> int:
+    """The least number of records that equal a record, itself included, where a missing cell equals every value.
+
+    This reading is weaker than that of `recount`, where missing cells equal missing cells only: a single record without
+    any cell equals all others.
+
+    Parameters
+    ----------
+    table : frame of pandas, polars or pyarrow, or dictionary of arrays
+    columns : sequence of column names
+
+    Returns
+    -------
+    int
+        0 for a table without records.
+
+    Examples
+    --------
+    >>> import mag.verify
+    >>> people = {"age": [31, 31, 52, None], "sex": ["f", "f", "m", "m"]}
+    >>> mag.verify.recount(people, ["age", "sex"]), mag.verify.recount_wildcard(people, ["age", "sex"])
+    (1, 2)
+    """
+    frame = frame_of(table)
+    _require_names(frame, columns, "columns")
+    cells = []
+    for name in columns:
+        with _readable(name):
+            cells.append(as_list(_column(frame, name)))
+    return _wildcard.least_equal(_wildcard.number_values(cells))
+
+
+def class_sizes(table: Any, columns: Sequence[Hashable]) -> np.ndarray:
+    """For every record the size of its class, compared as `recount` does."""
+    frame = frame_of(table)
+    numbers = classes([token for name in columns for token in _tokens(frame, name)])
+    return np.bincount(numbers)[numbers]
 
 
 def recounts(
@@ -159,13 +208,13 @@ def smallest(tokens: list[np.ndarray]) -> int:
 # ---- units: people, households or firms of several records
 
 
-def cells_of_unit(frame: Frame, unit: Hashable, rows: np.ndarray | None = None) -> list[Any]:
+def cells_of_unit(frame: Frame, unit: Hashable, rows: np.ndarray | None = None, option: str = "unit") -> list[Any]:
     """The unit of each record, or of the records at these places; raise where one is missing."""
-    _require_names(frame, [unit], "unit")
+    _require_names(frame, [unit], option)
     with _readable(unit):
         cells = as_list(_column(frame, unit) if rows is None else _contained.take(_column(frame, unit), rows))
     if missing := sum(_sensitive.value_of(cell) is _sensitive.Absent for cell in cells):
-        raise InputValueError(f"unit must not be missing; got {missing} missing in {unit!r}.")
+        raise InputValueError(f"{option} must not be missing; got {missing} missing in {unit!r}.")
     return cells
 
 
@@ -178,15 +227,68 @@ def count_units(table: Any, columns: Sequence[Hashable], cells: Sequence[Any]) -
     return list(map(len, counts)), [own.total() for own in counts]
 
 
-def require_units(table: Any, columns: Sequence[Hashable], cells: Sequence[Any], k: int) -> int:
+def require_units(table: Any, columns: Sequence[Hashable], cells: Sequence[Any], k: int, what: str = "units") -> int:
     """The smallest number of units of a class; raise `NotAnonymousError` if it is below k."""
-    least = min(count_units(table, columns, cells)[0])
+    return require_enough(min(count_units(table, columns, cells)[0]), k, columns, what)
+
+
+def require_enough(least: int, k: int, columns: Sequence[Hashable], what: str = "units") -> int:
+    """The same number of units; raise `NotAnonymousError` if it is below k."""
     if least < k:
         raise NotAnonymousError(
-            f"The published table would have a class of {least} units in {', '.join(map(str, columns))} where k={k} "
-            f"units are promised: nothing is published; {REPORT}"
+            f"The published table would have a class of {least} {what} in {', '.join(map(str, columns))} where k={k} "
+            f"{what} are promised: nothing is published; {REPORT}"
         )
     return least
+
+
+# ---- successive releases
+
+
+def count_linked(new: Any, old: Any, columns: Sequence[Hashable], id: Hashable, k: int) -> LinkedCounts:  # noqa: A002
+    """Count what someone learns who links the records of two releases by a column that both hold.
+
+    A linked class is a set of records that are equal in `columns` of both releases: two releases with classes of k may
+    have linked classes of one.  Records of one release alone are linked to no class of the other.
+
+    Parameters
+    ----------
+    new, old : frame of pandas, polars or pyarrow, or dictionary of arrays
+        Two published tables.
+    columns : sequence of column names
+        The quasi-identifiers of `new`; those of them that `old` has are used there.
+    id : column name
+        A column of both, such as a pseudonym, with a different value in every record.
+    k : int
+        The smallest class size allowed.
+
+    Returns
+    -------
+    LinkedCounts
+        ``both``, ``only_new``, ``only_old``, ``smallest``, ``below_k``, ``alone`` and ``gone_below_k``.
+
+    Examples
+    --------
+    >>> import mag.verify
+    >>> old = {"person": [1, 2, 3, 4], "age": [31, 31, 52, 52]}
+    >>> new = {"person": [1, 2, 3, 4], "age": [40, 44, 40, 44]}
+    >>> mag.verify.count_linked(new, old, ["age"], "person", k=2)
+    LinkedCounts(both=4, only_new=0, only_old=0, smallest=1, below_k=4, alone=4, gone_below_k=0)
+    """
+    frames = frame_of(new), frame_of(old)
+    checks.integer("k", k, 1, max(frames[0].n, 1), "n")
+    _require_names(frames[0], columns, "columns")
+    shared = [name for name in columns if name in frames[1].names]
+    if not shared or id in columns:
+        raise InputValueError(
+            f"columns must have names that both releases have, without the id {id!r}; got {[*columns]}."
+        )
+    new_classes, old_classes = (
+        classes([token for name in names for token in _tokens(frame, name)]).tolist()
+        for frame, names in zip(frames, (columns, shared), strict=True)
+    )
+    new_keys, old_keys = ([*map(_sensitive.value_of, cells_of_unit(frame, id, option="id"))] for frame in frames)
+    return count_linked_classes(new_classes, new_keys, old_classes, old_keys, k)
 
 
 # ---- disclosure of sensitive columns by classes
@@ -359,6 +461,19 @@ def require_true(
 
     wrong = _contained.count_untrue(originals, _column(frame, column), number_cells, hierarchy, order)
     require_promise(wrong == 0, f"{column} is true for every record, which it is not for {wrong}")
+
+
+def require_special(
+    original: Frame, published: Any, rows: np.ndarray | None, column: Hashable, values: Sequence[float]
+) -> None:
+    """Raise `NotAnonymousError` where a cell shows one of these values and its original does not, or the reverse."""
+    originals = _column(original, column)
+    if rows is not None:
+        originals = _contained.take(originals, rows)
+    before, after = as_list(originals), as_list(_column(frame_of(published), column))
+    known = set(values)
+    wrong = sum((a in known or b in known) and a != b for a, b in zip(before, after, strict=True))
+    require_promise(wrong == 0, f"special values of {column} are published as they are, which fails for {wrong}")
 
 
 def is_uncertain(table: Any, columns: Sequence[Hashable], sensitive: Any, least: Fraction) -> bool:

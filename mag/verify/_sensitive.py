@@ -183,7 +183,8 @@ def hierarchical(counts: Counts, everybody: Counter[Any], tree: Hierarchy) -> Fr
     values = [value for value in everybody if value is not Absent]
     leaves = tree.find(values)
     if (leaves < 0).any():
-        raise InputValueError(f"hierarchy must have a leaf for each value; {int((leaves < 0).sum())} values have none.")
+        missing = int((leaves < 0).sum())
+        raise InputValueError(f"hierarchy must have a leaf for each value; {missing} values have no leaf.")
     rows = tree.to_levels()
     heights = heights_of(rows)
     root = (len(rows[0]) - 1, rows[0][-1])

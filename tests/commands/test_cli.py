@@ -641,13 +641,15 @@ def test_wrong_units_are_one_sentence(visits, mag_, options, sentence):
     assert not out.exists()
 
 
-def test_files_out_of_core_and_checks_refuse_units_by_name(visits, mag_):
+def test_files_out_of_core_count_units_and_checks_refuse_them_by_name(visits, mag_):
     pl.read_csv(visits).write_parquet(visits.with_suffix(".parquet"))
     out, source = visits.with_name("out.parquet"), visits.with_suffix(".parquet")
     options = ["-k", 3, "-c", "age", "-c", "cost", "--unit", "patient", "--memory", "1GB"]
-    code, _, complained = mag_("mask", source, "-o", out, *options)
-    assert code == 2
-    assert "unit is not used for files" in complained
+    code, said, complained = mag_("mask", source, "-o", out, *options)
+    assert (code, complained) == (0, "")
+    counted = pl.read_parquet(out).with_columns(pl.read_csv(visits)["patient"]).group_by("age", "cost")
+    assert counted.agg(pl.col("patient").n_unique())["patient"].min() >= 3
+    assert "k = 3 units" in said
     code, _, complained = mag_("check", visits, "--qi", "age", "-k", 2, "--unit", "age")
     assert code == 2
     assert "--unit must not be one of --qi; got 'age'." in complained
@@ -880,7 +882,10 @@ def test_an_unknown_command_lists_the_known_ones(mag_):
     code, _, complained = mag_("masks")
     assert code == 2
     assert complained.startswith("mag: No such command 'masks'")
-    assert "check, compare, demo, dp, generalize, graph, info, look, mask, risk, utility, warmup" in complained
+    assert (
+        "check, compare, demo, dp, generalize, graph, info, look, mask, plan, rerun, risk, suppress, utility, warmup"
+        in complained
+    )
 
 
 def test_module_runs_as_a_program():
@@ -1139,3 +1144,109 @@ def test_the_script_for_a_shell_is_shown():
     done = subprocess.run(command, env=os.environ | settings, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "_MAG_COMPLETE=complete_bash" in done.stdout
+
+
+@pytest.fixture
+def homes(tmp_path):
+    """Members of 30 households."""
+    path, rng = tmp_path / "homes.csv", np.random.default_rng(2)
+    home = np.repeat(np.arange(30), rng.integers(1, 6, 30))
+    rent = rng.lognormal(6, 1, 30).round()[home]
+    members = {"hid": [f"h{own}" for own in home], "rent": rent, "age": rng.integers(0, 90, home.size)}
+    pl.DataFrame(members | {"wage": rng.lognormal(3, 1, home.size).round(1)}).write_csv(path)
+    return path
+
+
+@pytest.mark.parametrize("out", ["out.csv", "out.parquet"])
+def test_mask_counts_households_on_the_file(homes, mag_, out):
+    out = homes.with_name(out)
+    own = ["--household", "hid", "--household-column", "rent", "--k-household", 3]
+    code, said, complained = mag_("mask", homes, "-o", out, "-k", 5, "-c", "rent", "-c", "age", *own, "--rest", "drop")
+    assert (code, complained) == (0, "")
+    assert "at least 5 records of at least 3 households (hid)" in said
+    published = File(out).read([], ["rent", "age"])[0].with_columns(pl.read_csv(homes)["hid"])
+    counted = published.group_by("rent", "age").agg(pl.col("hid").n_unique(), pl.len())
+    manifest = json.loads(out.with_name(out.name + ".manifest.json").read_text())
+    assert manifest["verified"]["households"]["smallest"] == counted["hid"].min() >= 3
+    assert counted["len"].min() >= 5
+    assert published.group_by("hid").agg(pl.col("rent").n_unique())["rent"].max() == 1
+    with_ids = out.with_name("with_ids.csv")
+    published.write_csv(with_ids)
+    ask = ["check", with_ids, "--qi", "rent", "--qi", "age", "-k", 5, "--household", "hid", "--k-household"]
+    code, said, _ = mag_(*ask, counted["hid"].min())
+    assert code == 0
+    assert [line[:8] for line in said.splitlines()] == ["PASS k=5", f"PASS k={counted['hid'].min()}"]
+    code, said, _ = mag_(*ask, counted["hid"].min() + 1)
+    assert code == 1
+    assert "counted by hid; smallest class" in said.splitlines()[1]
+
+
+@pytest.mark.parametrize("out", ["out.csv", "out.parquet"])
+def test_mask_and_check_count_sets(homes, mag_, out):
+    out = homes.with_name(out)
+    columns = [word for name in ("rent", "age", "wage") for word in ("-c", name)]
+    sets = ["--set", "rent+age", "--set", "wage=3"]
+    code, said, complained = mag_("mask", homes, "-o", out, "-k", 5, *columns, *sets, "--drop", "hid")
+    assert (code, complained) == (0, "")
+    assert "rent, age: k = 5 records" in said
+    published = File(out).read([], ["rent", "age", "wage"])[0]
+    least = [published.group_by(names).len()["len"].min() for names in (["rent", "age"], ["wage"], published.columns)]
+    manifest = json.loads(out.with_name(out.name + ".manifest.json").read_text())
+    assert manifest["verified"]["smallest_by_set"] == least[:2]
+    assert manifest["verified"]["smallest"] == manifest["guarantee"]["smallest"] == least[2]
+    for ask in (["-k", 5, *sets], ["--manifest", out.with_name(out.name + ".manifest.json")]):
+        code, said, _ = mag_("check", out, *ask)
+        assert code == 0
+        every = f"each of {len(published)} records matches at least"
+        assert said.splitlines() == [
+            f"PASS k=5: {every} 4 others in rent, age; smallest class {least[0]}.",
+            f"PASS k=3: {every} 2 others in wage; smallest class {least[1]}.",
+            f"In all of these columns together, the smallest class is {least[2]}.",
+        ]  # fmt: skip
+    code, said, _ = mag_("check", out, "--set", "rent+age+wage=5", "--set", "wage=3", "--json")
+    facts = json.loads(said)
+    assert (code, facts["holds"], facts["together"]) == (1, False, least[2])
+    assert [count["holds"] for count in facts["counts"]] == [False, True]
+
+
+def test_a_set_that_the_written_file_breaks_is_refused(homes, mag_, monkeypatch):
+    counts = File.counts
+    monkeypatch.setattr(File, "counts", lambda file, *names, **more: [*counts(file, *names, **more)[:-1], {2: 1}])
+    out = homes.with_name("out.csv")
+    sets = ["--set", "rent", "--set", "age", "--rest", "drop"]
+    code, _, complained = mag_("mask", homes, "-o", out, "-k", 3, "-c", "rent", "-c", "age", *sets)
+    assert code == 1
+    assert "a class of 2 equal records in age where k=3 are promised" in complained
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "sentence"),
+    [
+        ("mask", ["--set", "rent+wage"], "--set must be NAME+NAME or NAME+NAME=K, of columns of -c; got 'rent+wage'."),
+        ("mask", ["--set", "rent"], "sets must name every one of columns; 'age' is in none of 1."),
+        ("mask", ["--k-household", 3], "--k-household is not used without household=; leave it out."),
+        ("mask", ["--household", "hid", "--household-column", "age"], "'age' has several in"),
+        ("mask", ["--household", "house"], "has no column 'house'"),
+        ("check", ["--set", "rent"], "--set must end in =K, unless -k says it for all sets."),
+        ("check", ["--set", "rend=3"], "--set must be NAME+NAME or NAME+NAME=K, of columns of FILE; got 'rend=3'."),
+        ("check", ["--set", "rent=3", "--k-household", 3], "--k-household is not used without --household; leave it"),
+        ("check", ["--set", "rent=3", "--household", "rent"], "--household must not be one of --qi; got 'rent'."),
+        ("check", [], "--qi and -k, or --set, must say what to check, unless --manifest FILE does."),
+    ],
+)  # fmt: skip
+def test_wrong_sets_and_households_are_one_sentence(homes, mag_, command, options, sentence):
+    ask = ["-o", homes.with_name("out.csv"), "-k", 3, "-c", "rent", "-c", "age", "--rest", "drop"]
+    code, _, complained = mag_(command, homes, *(ask if command == "mask" else []), *options)
+    assert code == 2
+    assert sentence in complained
+
+
+def test_a_column_of_units_is_noted(homes, mag_):
+    ask = ["mask", homes, "-o", homes.with_name("out.csv"), "-k", 3, "-c", "age", "-c", "wage", "--rest", "drop"]
+    code, _, complained = mag_(*ask)
+    assert code == 0
+    assert "mag: note: column 'hid' looks like the names of 30 people or households, which have" in complained
+    assert "pass --unit hid to count them." in complained
+    assert mag_(*ask, "--overwrite", "--quiet")[2] == ""
+    assert mag_(*ask, "--overwrite", "--unit", "hid")[2] == ""

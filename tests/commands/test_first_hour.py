@@ -60,7 +60,7 @@ def test_a_manifest_says_what_to_check(people, capsys):
     assert main(["check", "out.csv", "--manifest", people]) == 2
     assert "'people.csv' must be the manifest of a masked file." in capsys.readouterr().err
     assert main(["check", "out.csv"]) == 2
-    assert "--qi and -k must say what to check, unless --manifest FILE does." in capsys.readouterr().err
+    assert "--qi and -k, or --set, must say what to check, unless --manifest FILE does." in capsys.readouterr().err
 
 
 def test_columns_left_out_of_a_comparison_are_named(people, capsys):
@@ -94,3 +94,17 @@ def test_info_needs_no_extra(arguments):
 def test_the_package_runs_as_the_command():
     found = subprocess.run([sys.executable, "-m", "mag", "--version"], capture_output=True, text=True, check=True)
     assert found.stdout.startswith("mag ")
+
+
+def test_a_report_tells_data_command_and_user_but_no_hidden_name(people, monkeypatch):
+    monkeypatch.setenv("LOGNAME", "anna")
+    given = ["mask", people, "-o", "out.csv", "-k", "4", "-c", "age", "-c", "income", "--shuffle", "--seed", "4711"]
+    given += ["--keep=region", "--drop=name", "--drop", "disease", "--report", "r.html"]
+    assert main(given) == 0
+    page = pathlib.Path("r.html").read_text()
+    assert "<dt>Data</dt><dd>people.csv</dd>" in page
+    assert "<dt>Made by</dt><dd>anna</dd>" in page
+    command = page.partition("<dt>Command</dt><dd>")[2].partition("</dd>")[0]
+    assert command.startswith("mag mask people.csv -o out.csv -k 4 -c age -c income --shuffle --seed")
+    assert "--keep=region" in command
+    assert not [word for word in ("4711", "name", "disease") if word in command]

@@ -84,10 +84,12 @@ def bucket_columns(n):
     low = rng.integers(0, 2, n) + rng.integers(0, 999, n) * 2.0**-50  # the leading bits do not tell all
     heavy = np.where(rng.random(n) < 0.6, 0.5, rng.random(n))
     few, same = rng.integers(0, 5, n).astype(float), np.full(n, 2.0)
-    fine = [rng.random(n), rng.standard_cauchy(n), twins, low, heavy, few, same, np.sort(heavy)]
+    ends = np.ones(n)  # the last bucket has keys of its first and its last digit, the least of these at the end
+    ends[:: n // 250] = 1.5 + np.r_[0, rng.integers(1, 65000, len(ends[:: n // 250]) - 4), 65535, 65500, 65400] / 2**52
+    fine = [rng.random(n), rng.standard_cauchy(n), twins, low, heavy, few, same, np.sort(heavy), ends]
     return np.stack([*fine, half, hidden])
 
 
 def check_buckets(device):
     """Whether all of these are sorted by buckets, except for those whose sample misleads."""
-    assert sorted_by_buckets(device, bucket_columns(7000)) == [True] * 8 + [False] * 2
+    assert sorted_by_buckets(device, bucket_columns(7000)) == [True] * 9 + [False] * 2

@@ -6,13 +6,14 @@ import datetime
 import io
 import os
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mag._lib.atomic import writing
-from mag.files import FORMATS, File, Layout, _blocks, below, smallest
+from mag.files import FORMATS, File, Layout, _arrow, _blocks, _counts, below, feather, parquet, smallest
 
 BOM = b"\xef\xbb\xbf"
 
@@ -386,3 +387,19 @@ def test_permissions_are_the_usual_ones(tmp_path):
     with writing(tmp_path / "a"):
         pass
     assert (tmp_path / "a").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather"])
+def test_a_file_is_counted_in_blocks(ending, tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"x": rng.integers(0, 9, 1000), "t": rng.choice(["a", "b", ""], 1000).tolist()})
+    path = tmp_path / f"t.{ending}"
+    frame.write_parquet(path) if ending == "parquet" else frame.write_ipc(path)
+    file = File(path)
+    whole = file.counts(["x", "t"], ["t"], written=frame)
+    monkeypatch.setattr(_arrow.Arrow, "columns", None)  # nothing reads the file as a whole
+    for module in (parquet, feather):
+        monkeypatch.setattr(module, "ROWS_PER_ARROW_BLOCK", 64)
+    monkeypatch.setattr(_counts, "HASH_MEMORY", 0)
+    monkeypatch.setattr(_counts, "LEAST_HASH_MEMORY", 128 * 100)
+    assert file.counts(["x", "t"], ["t"]) == whole

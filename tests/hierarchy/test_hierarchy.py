@@ -110,8 +110,8 @@ LEVELS = mag.Hierarchy.from_levels
 MISTAKES = {
     "rows must hold at least one value; got none.": lambda: LEVELS([]),
     "rows must hold a sequence of labels for every value; got 'abc'.": lambda: LEVELS("abc"),
-    "rows must have as many labels in every row, 2 as in the first; 1 of 2 have another number, the first of them "
-    "row 2.": lambda: LEVELS([["a", "*"], ["b", "x", "*"]]),
+    "rows must have the same number of labels in every row, 2 as in the first; 1 of 2 have another number, the first "
+    "of them row 2.": lambda: LEVELS([["a", "*"], ["b", "x", "*"]]),
     "rows must not have empty labels; row 2 has one.": lambda: LEVELS([["a", "*"], ["b", ""]]),
     "rows must have every value once; 1 of 3 rows repeat one, the first of them row 3.": lambda: LEVELS(
         [["a", "*"], ["b", "*"], ["a", "*"]]

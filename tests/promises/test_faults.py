@@ -106,7 +106,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(source, tmp_path):
 def test_a_report_that_fails_takes_everything_with_it(source, tmp_path, capsys, monkeypatch):
     from mag.tables._release import Release
 
-    def full(self, path, overwrite):
+    def full(self, path, **options):
         pathlib.Path(path).write_text("half")
         raise OSError(28, "No space left on device")
 

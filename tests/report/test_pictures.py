@@ -118,6 +118,37 @@ def test_a_release_draws_bins_of_no_fewer_than_k_records():
         pickle.loads(pickle.dumps(done)).plot()
 
 
+def test_counts_have_whole_ticks():
+    grouping = mag.microaggregate({"a": np.arange(11.0), "b": np.arange(11.0) ** 2}, 5, ["a", "b"]).grouping
+    axes = grouping.plot()
+    for ticks in (axes.get_xticks(), axes.get_yticks()):
+        np.testing.assert_array_equal(ticks, np.rint(ticks))
+
+
+def test_very_many_groups_are_spans_of_sizes():
+    grouping = mag.univariate(np.random.default_rng(0).lognormal(size=20_000), 5)
+    assert grouping.n_groups > 3000
+    axes = grouping.plot()
+    assert not axes.collections
+    spans, mean = (patch.get_data() for patch in axes.patches)
+    assert spans.values.size == mean.values.size == 100
+    assert spans.values.max() == grouping.sizes.max()
+    assert np.min(spans.baseline) == grouping.sizes.min()
+    assert (np.asarray(spans.baseline) <= mean.values).all()
+    assert (mean.values <= spans.values).all()
+
+
+def test_labels_of_a_comparison_do_not_overlap_and_legends_are_beside():
+    found = mag.compare({"a": records()[:, 0], "b": records()[:, 1]}, [3, 4, 5], ["a", "b"], methods=["mdav", "ona"])
+    axes = found.plot()
+    figure = axes.figure
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert len(boxes) >= 3
+    assert not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
+    assert axes.get_legend().get_window_extent().x0 >= axes.get_window_extent().x1
+
+
 def test_without_matplotlib_a_sentence_says_what_to_install(monkeypatch):
     grouping = mag.univariate(records()[:, 0], 4)
     monkeypatch.setitem(sys.modules, "matplotlib", None)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import mag
 from mag import report
 from mag.commands.survey import people
-from mag.report import _bins, _columns, _groups, _svg, _text
+from mag.report import _bins, _cards, _columns, _groups, _sections, _svg, _text
 from mag.report._head import computed
 from tests.report.browser import CHROMIUM, opened
 from tests.report.reader import Reader
@@ -417,6 +417,94 @@ def test_a_release_writes_its_report(tmp_path, scope):
     assert "small strata: suppress" in reader.text
 
 
+# --- many columns, and what the first lines say ---------------------------------------------------
+
+
+def test_the_columns_that_changed_most_come_first_and_others_on_demand():
+    rng = np.random.default_rng(0)
+    changes = {f"c{j}": j / 100 for j in range(30)}
+    original = {name: rng.normal(size=200) for name in changes}
+    facts = released(original, utility={"information_loss": 0.1, "records": 200, "share_change_by_column": changes})
+    shown, others = _cards.choose_columns(facts)
+    assert (shown, others) == ([f"c{j}" for j in range(29, 17, -1)], [f"c{j}" for j in range(17, -1, -1)])
+    page = report.page(facts)
+    folded = Reader(page[page.index("<details>") : page.index("</details>") + len("</details>")])
+    assert folded.text.startswith("The other 18 columns")
+    assert folded.tags.count("figure") == 18
+    assert all(f"c{j} " in folded.text for j in range(18))
+    assert "15 more rows" in Reader(page).text  # of losses
+    assert _cards.choose_columns(released(columns()))[1] == []
+
+
+def test_names_of_many_columns_are_a_few_and_a_count():
+    table = {f"column{j}": np.arange(12.0) * j for j in range(200)}
+    release = mag.microaggregate(table, 3, list(table), method="zscore")
+    for text in (repr(release), release._repr_html_().partition("</p>")[0], release.grouping._repr_html_()):
+        assert "column11 and 188 more" in text
+        assert "column12" not in text
+    assert release.manifest()["guarantee"]["columns"] == list(table)
+
+
+@pytest.mark.parametrize(
+    ("changes", "tiles"),
+    [
+        ({"utility": {}}, 5),
+        ({}, 6),
+        ({"with_kept": (1, 3), "untouched": ["a"]}, 7),
+        ({"with_kept": (1, 3), "untouched": ["a"], "utility": {"information_loss": 0.1, "ncp": 0.2}}, 8),
+    ],
+)
+def test_no_figure_is_alone_in_its_row(changes, tiles):
+    page = report.page(released(columns(), **changes))
+    across = int(re.search(r"figures across-(\d)", page)[1])
+    assert page.count('<dd class="meaning">') == tiles
+    assert tiles % across != 1
+    assert f".across-{across} " in page or across == 2
+
+
+def test_the_head_tells_what_the_page_is_about(tmp_path):
+    release = mag.microaggregate({"a": np.arange(30.0), "b": np.arange(30.0) ** 2}, 3, ["a", "b"])
+    path = release.report(tmp_path / "r.html", about={"Data": "<b>people</b>", "Made by": "A. Smith"})
+    text = Reader(path.read_text(encoding="utf-8")).text
+    assert re.search(r"Data <b>people</b> Made by A. Smith Date 20\d\d-\d\d-\d\d \d\d:\d\d UTC Every record", text)
+
+
+def test_diversity_and_closeness_have_a_figure(tmp_path):
+    rng = np.random.default_rng(0)
+    table = {"a": rng.normal(size=60), "b": rng.normal(size=60), "illness": rng.choice(["x", "y", "z"], 60)}
+    table["income"] = rng.integers(0, 9, 60)
+    options = {"diversity": {"illness": 2}, "closeness": {"income": 0.5}}
+    release = mag.microaggregate(table, 5, ["a", "b"], **options)
+    page = release.report(tmp_path / "r.html").read_text(encoding="utf-8")
+    text = Reader(page).text
+    worst = release.guarantee.closeness["income"].counted
+    assert "Bar: the smallest figure of a class, 2. Line: at least 2 is required." in text
+    assert f"Bar: the largest figure of a class, {worst:.3g}. Line: at most 0.5 is required." in text
+    assert text.count("Different values in a class, and how many classes have that many.") >= 1
+    line = _svg.CHART_WIDTH - 2 * _svg.SIDE
+    assert f'width="{line * worst / (1.15 * 0.5):.1f}"' in page  # the bar ends where the axis says
+
+
+def test_one_column_has_no_correlation():
+    utility = {"correlation_difference": 0.0, "eigenvalue_difference": 0.0, "il1s": 0.1, "records": 500}
+    one = {"age": columns()["age"]}
+    assert "Mean change of a correlation" not in Reader(report.page(released(one, utility=utility))).text
+    assert "Mean change of a correlation" in Reader(report.page(released(columns(), utility=utility))).text
+
+
+def test_bars_of_losses_have_a_round_scale():
+    assert [_sections.scale_of([x]) for x in (0.0, 0.004, 0.02, 0.051, 0.7)] == [0.001, 0.005, 0.02, 0.1, 1.0]
+    assert "Loss, 0 to " in Reader(report.page(released(columns()))).text
+
+
+def test_progress_goes_from_the_first_figure_to_the_last_section(tmp_path):
+    seen = []
+    release = mag.microaggregate({"a": np.arange(30.0), "b": np.arange(30.0) ** 2}, 3, ["a", "b"])
+    release.report(tmp_path / "r.html", progress=seen.append)
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+
+
 # --- writing --------------------------------------------------------------------------------------
 
 
@@ -425,7 +513,7 @@ def test_the_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     path = report.write(tmp_path / "report.html", facts)
     before = path.read_text(encoding="utf-8")
     assert before == report.page(facts)
-    monkeypatch.setattr(report, "page", lambda facts: before[:100] + "\ud800")  # cannot be encoded: fails on the way
+    monkeypatch.setattr(report, "page", lambda *facts: before[:100] + "\ud800")  # cannot be encoded: fails on the way
     with pytest.raises(UnicodeEncodeError):
         report.write(path, facts, overwrite=True)
     assert path.read_text(encoding="utf-8") == before
@@ -438,7 +526,7 @@ def test_facts_that_disagree_are_refused():
         released(original, masked={"age": original["age"]})
     with pytest.raises(ValueError, match="labels must be of shape"):
         released(original, labels=np.zeros((500, 3), int))
-    with pytest.raises(ValueError, match="scope must be one of 'joint', 'per-column'; got 'both'"):
+    with pytest.raises(ValueError, match="scope must be one of 'joint', 'per-column', 'sets'; got 'both'"):
         report.ReportFacts(**vars(released(original)) | {"scope": "both"})
 
 

@@ -173,7 +173,8 @@ def test_levels_are_drawn_by_matplotlib():
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
 def test_a_phone_shows_levels_without_sideways_scrolling(tmp_path):
     table = mixed_people(100).with_columns(pl.col("party") + pl.lit("long " * 40))
-    release = mag.microaggregate(table, 3, ["job", "party"], rest="drop", hierarchies={"job": TREE})
+    options = {"hierarchies": {"job": TREE}, "aggregate": {"party": "mode"}}
+    release = mag.microaggregate(table, 3, ["job", "party"], rest="drop", **options)
     script = (
         "const page = this.contentDocument.documentElement; "
         "const bars = [...page.querySelectorAll('figure svg text')].map(t => t.getBoundingClientRect().right); "

@@ -323,7 +323,7 @@ def test_ranks_of_ordered_categories_are_ranks():
     numbers = [[LEVELS.index(word) for word in words] for words in (before, after)]
     linkage = mag.privacy.rank_linkage({"x": before}, {"x": after}, order={"x": LEVELS})
     assert linkage == mag.privacy.rank_linkage(*numbers)
-    with pytest.raises(ValueError, match="must hold values that have an order; 'x' have none"):
+    with pytest.raises(ValueError, match="must hold values that have an order; got 'x'"):
         mag.privacy.rank_linkage({"x": before}, {"x": after})
 
 
@@ -373,7 +373,7 @@ def test_the_penalty_of_used_leaves():
 
 SECRET = {"x": ["baker", "baker", "secret"], "y": [1, 2, 3]}
 UNKNOWN = {
-    "hierarchies['x'] must have a leaf for every value; 1 distinct values have none.": (
+    "hierarchies['x'] must have a leaf for every value; 1 distinct values have no leaf.": (
         SECRET, SECRET, {"x": TREE}, None,
     ),
     "column 'x' of masked must hold labels of hierarchies['x']; 1 distinct values are not.": (

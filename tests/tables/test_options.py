@@ -46,7 +46,9 @@ OWN = {  # parameters that are no options of tables
 ALLOWED = {  # something else than the default
     "aggregate": "median", "closeness": {"job": 0.5}, "diversity": {"job": 2}, "hierarchies": {"job": {"cook": "all"}},
     "method": "mdav", "order": {"job": ["cook"]}, "sensitive": "job", "shuffle": True, "small_strata": "suppress",
+    "special": {"age": [0]},
     "standardize": True, "time_limit": 1.0, "unit": "job",
+    "household": "job", "household_columns": "age", "k_household": 2, "sets": [["age", "income"]],
 }  # fmt: skip
 
 

@@ -38,7 +38,7 @@ def test_text_is_refused_with_the_remedy(library, cells, words):
 @pytest.mark.parametrize("library", [dict, pd.DataFrame])
 def test_mixed_columns_are_refused_with_the_remedy(library):
     mixed = np.array([1, "2", 3.0, None, 5, "6"], object)
-    with pytest.raises(mag.InputTypeError, match="holds 2 cells of text beside 3 others: convert them to one type"):
+    with pytest.raises(mag.InputTypeError, match="holds 2 cells of text and 3 others: convert them to one type"):
         mag.microaggregate(library({"age": AGE, "job": mixed}), 3, ["age", "job"], missing="group")
 
 

@@ -71,7 +71,7 @@ class HostTable(HostFacts):
 
 @dataclass(eq=False)
 class StoredFacts(HostFacts):
-    """What pickles and copies defer_reuse of a column or of records: facts without the data."""
+    """Facts without the data, for pickles and copies of one column or of records."""
 
     shape: tuple[int, ...]
     labels: np.ndarray
@@ -89,7 +89,7 @@ class StoredFacts(HostFacts):
 
 @dataclass(eq=False)
 class StoredTableFacts(HostTable):
-    """What pickles and copies defer_reuse of a table whose columns have groups of their own."""
+    """Facts without the data, for pickles and copies of a table whose columns have groups of their own."""
 
     labels: np.ndarray
     sizes: np.ndarray
@@ -236,7 +236,7 @@ class HostTableFacts(HostTable):
 
     @cached_property
     def cost(self) -> np.ndarray:
-        """What each column loses, from the data themselves."""
+        """The information loss of each column, from the data themselves."""
         integer = all(cost.integer for cost in self.costs)
         total = np.zeros(len(self.labels), object if integer else np.float64)
         for block, groups, cost in self._evaluated():
@@ -325,7 +325,7 @@ class HostRecordFacts(HostFacts):
 
     @property
     def cost(self) -> float:
-        """The sum of squared distances to the representatives, in the units that were asked for."""
+        """The sum of squared distances to the representatives, in the units that `standardize` chose."""
         with np.errstate(over="ignore"):
             return float(np.ldexp(self.squares, 2 * self.standard.scale))
 

@@ -2,9 +2,9 @@
 
 The solver "block" restarts F after every `stride` columns.  Its state there is the 2k-1 values of F that
 still count, relative to the least.  A run from the same state, bit by bit, finds the same groups.  A stretch therefore
-starts ahead of its first column from a forced cut; where its state at that column is the one that the stretch before it
-ends with, it is what a run over the whole column would have found, by induction.  Where it is not, the true state is
-followed until the two meet at one of the marks that the stretch has left, or to the end of the stretch: values that
+starts ahead of its first column from a forced cut; where its state at that column equals the last state of the stretch
+before it, a run over the whole column would have found the same state, by induction.  Where it differs, the true state
+is followed until the two meet at one of the marks that the stretch has left, or to the end of the stretch: values that
 never forget where groups started (equally spaced ones) are solved in order.
 """
 

@@ -194,7 +194,7 @@ def group_resident_columns(
     origin: ToCaller,
     devices: Sequence[int] | None = None,
 ) -> ColumnGroupings:
-    """The ColumnGroupings of a table that is resident on a device; they stay there, whichever devices compute them."""
+    """The ColumnGroupings of a table that is resident on a device; they stay there if other devices compute them."""
     place, parts = device_of(X), []
     for problem, which in jobs:
         for device, part in split_columns(which, [place] if devices is None else devices_by_number(devices)):
@@ -219,7 +219,7 @@ def lines(X: Any, problem: Problem) -> DeviceProjections:
 
 
 def record_context(X: Any) -> tuple[DeviceArithmetic, Callable[..., DeviceRecordFacts]]:
-    """Where resident records are, and what makes the facts about their groups."""
+    """The device of resident records, and the function that makes the facts about their groups."""
     device = device_of(X)
     return DeviceArithmetic(device), partial(DeviceRecordFacts, device=device)
 

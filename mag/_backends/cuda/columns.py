@@ -77,7 +77,7 @@ class ColumnBatch:
     ) -> "ColumnBatch":
         """Group all rows, in batches that the memory has room for; nothing is waited for."""
         columns = cls(device, X, problem, dtype, weights)
-        (cols, n), free = columns.X.shape, device.free_bytes()  # of what the results have left
+        (cols, n), free = columns.X.shape, device.free_bytes()  # the memory that results do not hold
         taken = bytes_per_column(n, problem.k, weights is not None)
         rows = cols if free is None else max(1, min(cols, int(SPARE * free) // taken))
         first = 0
@@ -155,7 +155,7 @@ class ColumnBatch:
         self.device.defer_reuse(self._stream)
 
     def own(self, array: Any) -> Any:
-        """An array of the call, for whom the current stream belongs to: a copy where that is another one."""
+        """An array of the call for users of the current stream: a copy if the call ran on another one."""
         return array if self.device.stream() == self._stream else array.copy()
 
     def warn_about_copy(self, cols: int) -> None:

@@ -1,7 +1,7 @@
 """Facts about groups whose data are on a device, computed and kept there: see `mag.results.GroupingFacts`.
 
-Nothing is waited for, checked or copied before a result is looked at, and then no more than what is looked at: data
-stay on the device, and tables are worked on in batches.
+Each fact is waited for, checked and copied when it is first read, and no other fact with it: data stay on the device,
+and tables are processed in batches.
 """
 
 from collections.abc import Callable
@@ -156,7 +156,7 @@ class DeviceTableFacts(DeviceFacts):
         return self.parts
 
     def _gathered(self, per_part: Callable[[ColumnBatch], Any], *shape: int, dtype: Any) -> Any:
-        """A row per column of the table, on the device, from what each part gives; 0 where that is short."""
+        """A row per column of the table, on the device, from those of the parts; 0 beyond the end of shorter rows."""
         device, parts = self.device, self._final
         whole = device.xp.zeros((self.x.shape[1], *shape), dtype)
         for columns, which in parts:
@@ -196,7 +196,7 @@ class DeviceTableFacts(DeviceFacts):
 
     @property
     def cost(self) -> Any:
-        """What each column loses, from the data themselves."""
+        """The information loss of each column, from the data themselves."""
         whole = all(_there(columns, lambda one: one.cost.dtype) == np.int64 for columns, _ in self._final)
         dtype = np.int64 if whole else np.float64
         return self._gathered(lambda columns: columns.device.xp.asarray(columns.cost.astype(dtype)), dtype=dtype)
@@ -233,6 +233,6 @@ class DeviceTableFacts(DeviceFacts):
 
 
 def _there(columns: ColumnBatch, function: Callable[..., Value]) -> Value:
-    """What a function makes of columns, while their device is the current one."""
+    """Call a function of columns while their device is the current one."""
     with columns.device.active():
         return function(columns)

@@ -69,7 +69,7 @@ class Device:
         return event
 
     def wait_for(self, event: Any) -> None:
-        """Let the current stream wait for an event, whichever stream it was queued on."""
+        """Let the current stream wait for an event of any stream."""
         if event is not None:
             self.xp.cuda.get_current_stream().wait_event(event)
 

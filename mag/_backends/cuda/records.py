@@ -1,4 +1,4 @@
-"""Records that are on a device and stay there: what is asked of them, and the facts about their groups.
+"""Records that are on a device and stay there: operations on them, and the facts about their groups.
 
 Of the data, numbers cross the bus that there is one of per column, or per group where those are looked at.
 """

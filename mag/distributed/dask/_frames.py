@@ -84,7 +84,7 @@ def drop_values(pieces: list[Piece]) -> list[Piece]:
 
 
 def check_pieces(partitions: list[list[Piece]], names: list[Any], dtypes: list[Any]) -> bool:
-    """One error for all that is wrong with a column in some partitions."""
+    """One error for every fault of a column in some partitions."""
     for j, (name, dtype) in enumerate(zip(names, dtypes, strict=True)):
         column = [pieces[j] for pieces in partitions]
         if others := [piece.other_dtype for piece in column if piece.other_dtype is not None]:

@@ -50,7 +50,7 @@ def columns(
     solver : {"auto", "block", "galil_park", "growing", "quadratic", "simple", "simple_plus", "staggered", "wilber"}
         The algorithm, for all columns.
     columns, keep : list of names
-        Of a dataframe, the columns to group, by default all that are not kept, and those to publish unchanged.
+        Of a dataframe, the columns to group, by default every column that is not kept, and those to publish unchanged.
         A column that is neither is an error.
     columns_per_task : int, optional
         The number of columns per task; by default as many as 64 MB hold, at least one, and fewer if that makes fewer

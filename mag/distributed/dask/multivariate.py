@@ -60,7 +60,7 @@ def multivariate(
     standardize : bool
         Measure each column in its standard deviations, computed in two passes over the chunks.
     columns, keep : list of names
-        Of a dataframe, the columns to group, by default all that are not kept, and those to publish unchanged.
+        Of a dataframe, the columns to group, by default every column that is not kept, and those to publish unchanged.
         A column that is neither is an error.
     random_state : int
         Seeds the sample; the same seed and chunks give the same groups.

@@ -2,7 +2,7 @@
 """How DBA begins: the record whose k nearest, itself included, cost least takes them as a group, and so on.
 
 That needs little more than one search for neighbors.  Every record x has a list of free records, the nearest first.
-Free records only become fewer, so what is left of a list stays right, and cost(N(x)) changes only when one of its
+Free records only become fewer, so the rest of a list stays right, and cost(N(x)) changes only when one of its
 members leaves: each record knows in whose N(x) it is.  Where a list is used up, a bound is known: SSE(N) is 1/k of all
 squared distances in N, at least those from x, and who is missing is no nearer than the end of the list.  It is searched
 for again only if that bound could win.  Equal records have surroundings of the same cost, and the first of them wins:
@@ -189,7 +189,7 @@ def begin(work, X, k, ids, keys):
 
 @jit
 def take_groups(work, X, k, ids, keys, labels, wanted, most):
-    """Make up to `most` groups, until lists are wanted; returns how many records are free, and the number of lists."""
+    """Make up to `most` groups, until lists are needed; returns how many records are free, and the number of lists."""
     n, length = ids.shape
     s = _surroundings_in(work, X, k)
     lists, distances, out, bounds = (

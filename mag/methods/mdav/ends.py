@@ -71,7 +71,7 @@ def find_runs(state, ends, count):
 
 @jit
 def reserve_farthest(work, X, k):
-    """How many lists of farthest records are wanted."""
+    """How many lists of farthest records are needed."""
     _, ends = ends_in(work, X, k, ZERO)
     return reserve_lists(ends.far)
 

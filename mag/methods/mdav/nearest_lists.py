@@ -130,7 +130,7 @@ def foresee(field, lists, order, cursor, size, breadth, depth, out):
 
 @called
 def reserve_lists(lists):
-    """Reserve slots for the wanted records; return their number.  When memory is used up, older lists are dropped."""
+    """Reserve slots for the requested records; return their number.  Where memory is full, older lists are dropped."""
     count = lists.used[1]
     if lists.used[0] + count > lists.slots:
         fill(lists.slot, lists.n, NO_LIST)

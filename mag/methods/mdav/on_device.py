@@ -60,7 +60,7 @@ def _store(lists, count, keys, ids, lengths):
 
 @jit
 def _reserve_nearest(work, X, k, out):
-    """How many lists of nearest records are wanted, and whose."""
+    """How many lists of nearest records are needed, and of which records."""
     lists = state_in(work, X, k, ZERO).near
     count = reserve_lists(lists)
     _copy_wanted(lists, count, out)
@@ -113,7 +113,7 @@ class DeviceLists:
             self.kinds.append((_reserve_farthest, _store_farthest, FARTHEST, min(int(DEEP), n)))
 
     def make(self) -> None:
-        """All lists that are wanted."""
+        """All lists that are needed."""
         count = _newly_taken(*self.given, self.alive, self.taken)
         self.neighbors.take(self.place[self.taken[:count]])
         wanted = np.empty(LISTS_PER_BATCH, np.int64)

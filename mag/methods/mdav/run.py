@@ -34,7 +34,7 @@ def _begin(work, X, k):
 
 @jit
 def _reserve_nearest(work, X, k):
-    """How many lists of nearest records are wanted."""
+    """How many lists of nearest records are needed."""
     state = state_in(work, X, k, ZERO)
     return reserve_lists(state.near)
 
@@ -154,7 +154,7 @@ def run_steps(
         _copy_nearest(work, X, k, rivals.near)
     listed_there = engine.supports_lists(*points.shape, 2 * k + SPARE)
     device = DeviceLists(work, X, k, ends, engine) if listed_there else None
-    while step(work, X, k, *options):  # ends: every step uses the list that it wanted first, and assigns records then
+    while step(work, X, k, *options):  # ends: every step uses the list that it asked for, then assigns records
         if rivals is not None and rivals.beat(_cost_by_now(work, X, k, rivals.squares)):
             return None
         jobs = []

@@ -61,7 +61,7 @@ def new_parts(n: int) -> CutParts:
 
 
 def total_loss(X: np.ndarray, trees: CategoryColumns, labels: np.ndarray) -> float:
-    """What all records lose in all columns in groups with labels 0, 1, …"""
+    """The loss of all records in all columns in groups with labels 0, 1, …"""
     ends = np.cumsum(np.bincount(labels))
     return float(sum_losses(table_of(X, trees), np.argsort(labels, kind="stable"), ends))
 
@@ -142,7 +142,7 @@ def _level(table, order, start, stop, c):
 
 @called
 def loss_of(table, order, start, stop, column):
-    """What each record of order[start:stop] loses in a column."""
+    """The loss of each record of order[start:stop] in a column."""
     if column < 0:
         level = _level(table, order, start, stop, -1 - column)
         return table.loss[table.nodes[table.codes[order[start], -1 - column], level]]
@@ -234,7 +234,7 @@ def gain_of(table, parts, start, stop, column, count):
 
 @jit
 def sum_losses(table, order, ends):
-    """What all records lose in all columns in groups that end there."""
+    """The loss of all records in all columns in groups that end there."""
     total, a = 0.0, 0
     for b in ends:
         for column in table.columns:

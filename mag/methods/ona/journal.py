@@ -3,7 +3,7 @@
 
 Centroids are written into a journal, block by block; one that moves is written anew at the end, and its old place
 becomes infinitely far.  Every record remembers the few nearest centroids it has seen and a bound of all others, so
-the next search compares what was written since, not everything.  Equally near groups are taken by number.
+the next search compares only centroids written since then.  Equally near groups are taken by number.
 """
 
 from collections import namedtuple

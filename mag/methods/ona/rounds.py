@@ -35,7 +35,7 @@ def polish(
 def polish_below(X: np.ndarray, k: int, least: float, progress: Progress, labels: np.ndarray) -> np.ndarray | None:
     """`polish`, or None as soon as it seems not to get below the `least` cost of another one.
 
-    As a rule, a round gains less than the one before, and all that follow about as much as the last one.
+    As a rule, a round gains less than the one before, and all later ones together about as much as the last one.
     """
     labels = split_large(X, k, labels, mdav_plus, 1, progress)
     return _rounds(X, k, labels, _dissolve_and_reassign(X, k, 1, progress), progress, least)
@@ -71,7 +71,7 @@ def shuffle(X: np.ndarray, k: int, labels: np.ndarray, seed: int, threads: int, 
 
 
 def _refresh(work: Work, X: np.ndarray | Mixed, k: int, threads: int, progress: Progress) -> None:
-    """Bring all memories up to date, or as many as there is time for: `visit` does that for who is left out."""
+    """Bring all memories up to date, or as many as there is time for: `visit` updates the others."""
     n = metric_of(X).n
     parts = [(a, min(a + GROUPS_PER_STEP, n)) for a in range(0, n, GROUPS_PER_STEP)]
     each_in_time(lambda part: refresh(work, X, k, *part), parts, threads, lambda: progress.seconds_left() <= 0)

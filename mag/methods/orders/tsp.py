@@ -249,7 +249,7 @@ def settle(s, reach):
 
 @jit
 def explore(s, tries):
-    """Exchange two neighboring stretches, settle, and undo all that if the tour is no shorter."""
+    """Exchange two neighboring stretches, settle, and undo both if the tour is not shorter."""
     n, seed = len(s.tour), part(s.count, 3)
     longest = min(STRETCH, n // 8)
     for _ in range(tries):

@@ -1,6 +1,6 @@
 """One column on every level of its hierarchy."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,13 +15,15 @@ class Ladder:
 
     `numbers[level]` is the number of every value's node, with that of missing cells last, if any; `nodes[level]` the
     node of every number; `below[level]` the leaves below it, 0 for a single one; `leaves` all leaves of the tree.
-    Missing cells are a node of their own up to the root, which contains them as well.
+    Missing cells are a node of their own up to the root, which contains them as well.  `lowest` is the level of the
+    hierarchy that the first one here is.
     """
 
     numbers: list[np.ndarray]
     nodes: list[np.ndarray]
     below: list[np.ndarray]
     leaves: int
+    lowest: int = 0
 
     @classmethod
     def of(cls, tree: Hierarchy, values: np.ndarray, is_missing: bool) -> "Ladder":
@@ -45,6 +47,11 @@ class Ladder:
             if tree.other >= 0:  # values without a leaf show the root, and lose all
                 below[-1][own == tree.levels[tree.other, level]] = leaves
         return cls(numbers, nodes, below, leaves)
+
+    def between(self, low: int, high: int) -> "Ladder":
+        """The same on some of the levels only."""
+        some = slice(low, high + 1)
+        return replace(self, numbers=self.numbers[some], nodes=self.nodes[some], below=self.below[some], lowest=low)
 
     @property
     def n_levels(self) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from mag.tables.recode._classes import NodeClasses, ValueCounts
 from mag.tables.recode._ladder import Ladder
-from mag.tables.recode._rules import Rules, Suppression
+from mag.tables.recode._rules import ClassSuppression, Rules
 
 Levels = tuple[int, ...]
 REMEMBERED = 2**22  # rows of classes that are kept for nodes above
@@ -87,6 +87,10 @@ class Lattice:
             lost.append(int(ladder.below[level][codes] @ self.tuples.counts))
         return lost
 
+    def in_hierarchies(self, levels: Levels) -> Levels:
+        """The levels of the hierarchies that a node is."""
+        return tuple(ladder.lowest + level for ladder, level in zip(self.ladders, levels, strict=True))
+
     # ---- losses
 
     def base(self, levels: Levels) -> int:
@@ -111,7 +115,7 @@ class Lattice:
         value = sum(weight * own for weight, own in zip(self._weights, lost, strict=True))
         return Outcome(value, suppression.suppressed, levels, suppression.withheld, suppression.smallest, lost)
 
-    def _lost(self, levels: Levels, classes: NodeClasses, suppression: Suppression) -> tuple[int, ...]:
+    def _lost(self, levels: Levels, classes: NodeClasses, suppression: ClassSuppression) -> tuple[int, ...]:
         gone = ~suppression.kept
         counts = classes.counts[gone]
         return tuple(

@@ -8,7 +8,7 @@ import numpy as np
 from mag.tables.criteria import CRITERIA, Criterion
 from mag.tables.recode._classes import NodeClasses, ValueCounts
 
-BY_FREQUENCY = tuple(CRITERIA[name] for name in ("distinct", "entropy", "recursive"))  # whichever values have them
+BY_FREQUENCY = tuple(CRITERIA[name] for name in ("distinct", "entropy", "recursive"))  # of any values
 COUNTS_PER_BLOCK = 2**22  # counts of classes × values that are looked at together
 
 
@@ -34,7 +34,7 @@ class Rules:
         """
         return self.most == 0 or all(isinstance(criterion, CRITERIA["distinct"]) for _, criterion in self.criteria)
 
-    def decide_suppression(self, classes: NodeClasses) -> "Suppression | None":
+    def decide_suppression(self, classes: NodeClasses) -> "ClassSuppression | None":
         """Decide which classes are published, and in which strata suppressed records are published as the root.
 
         The suppressed records of a stratum are a class as well, which is withheld if it fails.  Distributions are
@@ -56,7 +56,7 @@ class Rules:
         if not (kept.any() or shown.any()):
             return None
         smallest = int(np.concatenate([classes.counts[kept], lost[shown]]).min())
-        return Suppression(kept, shown, suppressed, int(lost[~shown].sum()), smallest)
+        return ClassSuppression(kept, shown, suppressed, int(lost[~shown].sum()), smallest)
 
     def _apply_criteria(self, classes: NodeClasses, kept: np.ndarray, shown: np.ndarray) -> np.ndarray:
         """Which kept classes fail; `shown` is cleared where the suppressed records of a stratum do."""
@@ -85,7 +85,7 @@ class Rules:
 
 
 @dataclass(frozen=True)
-class Suppression:
+class ClassSuppression:
     """The result for classes: `kept` ones stay; in some strata suppressed records are `shown`; counts of records."""
 
     kept: np.ndarray

@@ -18,6 +18,7 @@ from mag.frames.categories import CategoryCodes, is_category, publish_text
 from mag.hierarchy import Hierarchy, text_of
 from mag.tables._grouping import TableGroups
 from mag.tables._manifest import Provenance
+from mag.tables._owners import read_owners
 from mag.tables._pipeline import (
     Clock,
     TableColumns,
@@ -25,11 +26,11 @@ from mag.tables._pipeline import (
     make_release,
     permute,
     read_categories,
-    recount,
     require_true,
 )
+from mag.tables._recount import recount
 from mag.tables._release import LatticeNode, Release
-from mag.tables._request import Request, check_request, record_options
+from mag.tables._request import Request, check_names_of, check_request, record_options
 from mag.tables._sensitive import constrain, orders_of, promises_of
 from mag.tables._strata import Strata
 from mag.tables.criteria.enforce import Constraint
@@ -78,7 +79,8 @@ def release_recoded(table: Any, options: Options) -> Release:
     orders = orders_of(frame, request.roles.sensitive, request.options.order)
     constraints = constrain(frame, rows, request.demands, orders)
     clock.lap("read")
-    lattice, recoding, recoded = _search(columns, stratum, constraints, request, limits)
+    everyone = columns.owners.constrain(request.plan)
+    lattice, recoding, recoded = _search(columns, stratum, [*constraints, *everyone], request, limits)
     stays = ~recoded.withheld
     strata = Strata(frame.n, rows[stays], stratum[stays], [None] * len(request.roles.by))
     columns = columns.select(np.flatnonzero(stays))
@@ -92,7 +94,8 @@ def release_recoded(table: Any, options: Options) -> Release:
     clock.lap("recode")
     levels = dict(zip(columns.units, recoded.levels, strict=True))
     require_true(frame, published, columns.units, request)
-    counted = recount(frame, published, strata, groups, promises_of(request.demands, constraints, orders), request)
+    promises = promises_of(request.demands, constraints, orders)
+    counted = recount(frame, published.data, published.rows, strata, groups, promises, request)
     guarantee = replace(counted, levels=levels, suppressed=int(suppressed.sum()))
     clock.lap("recount")
     release = make_release(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
@@ -107,6 +110,7 @@ def _check(frame: Frame, options: Options) -> Request:
         raise InputValueError("table must hold at least one record that can be published; got none.")
     checks.integer("k", options.k, 1, frame.n, "n")
     request = check_request(frame.names, options, lambda name: "nominal with a hierarchy")
+    check_names_of("levels", options.levels, request.roles.columns, "recoded")
     if wrong := [repr(name) for name in options.order or () if name in request.roles.columns]:
         raise InputValueError(f"order must name sensitive columns; got {', '.join(wrong)}.")
     return request
@@ -124,14 +128,24 @@ def _read(frame: Frame, request: Request) -> tuple[TableColumns, np.ndarray]:
             f"columns have missing values: {listed}; pass missing='group' to make missing a value of its own, or "
             "missing='drop' to withhold these records."
         )
-    columns = TableColumns(units, {}, None)
+    columns = TableColumns(units, {}, None, read_owners(frame, request.roles.unit, request.roles.household))
     if missing and request.options.missing == "drop":
         rows = np.flatnonzero(~np.logical_or.reduce(list(missing.values())))
         if rows.size == 0:
             raise InputValueError("table must hold at least one record that can be published; got none.")
         checks.integer("k", request.options.k, 1, rows.size, "n")
         columns = columns.select(rows)
+    _check_owners(columns, rows.size, request)
     return columns, rows
+
+
+def _check_owners(columns: TableColumns, n: int, request: Request) -> None:
+    """The sizes of classes that count units and households."""
+    units, homes = columns.owners.count(np.zeros(n, np.int64))
+    if columns.owners.units is not None:
+        checks.integer("k", request.options.k, 1, int(units[0]), "the number of units")
+    if columns.owners.homes is not None:
+        checks.integer("k_household", request.plan.k_household, 1, int(homes[0]), "the number of households")
 
 
 def _read_column(frame: Frame, name: Hashable, request: Request) -> CategoryCodes:
@@ -165,11 +179,12 @@ def _search(
     columns: TableColumns, stratum: np.ndarray, constraints: list[Constraint], request: Request, limits: Limits
 ) -> tuple[Lattice, Recoding, Recoded]:
     ladders, codes = [], []
-    for unit in columns.units.values():
+    for name, unit in columns.units.items():
         assert isinstance(unit, CategoryCodes)
         assert unit.tree is not None
         assert unit.leaves is not None
-        ladders.append(Ladder.of(unit.tree, unit.leaves, unit.missing is not None))
+        ladder = Ladder.of(unit.tree, unit.leaves, unit.missing is not None)
+        ladders.append(ladder.between(*_bounds_of(name, request.options.levels, ladder.n_levels)))
         codes.append(unit.values if unit.missing is None else np.where(unit.missing, len(unit.labels), unit.values))
     importance = [request.plan.importance.get(name, 1.0) for name in columns.units]
     sensitive = [(constraint.codes, constraint.totals.size) for constraint in constraints]
@@ -183,12 +198,27 @@ def _search(
         raise InputValueError(reason)
     recoding = search(lattice, rules, limits.max_nodes)
     if not recoding.best:
-        raise InputValueError(reason or _describe_failure(lattice, rules, limits))
+        raise InputValueError(reason or _describe_failure(lattice, rules, limits, bool(columns.owners)))
     levels = recoding.best[0].levels
-    return lattice, recoding, Recoded(levels, *lattice.records(levels, rules))
+    return lattice, recoding, Recoded(lattice.in_hierarchies(levels), *lattice.records(levels, rules))
 
 
-def _describe_failure(lattice: Lattice, rules: Rules, limits: Limits) -> str:
+def _bounds_of(name: Hashable, levels: Any, n_levels: int) -> tuple[int, int]:
+    """The least and the largest level that a column may be published on."""
+    asked = (levels or {}).get(name, (0, n_levels - 1))
+    bounds = asked if isinstance(asked, (tuple, list)) and len(asked) == 2 else (asked, asked)
+    if not all(isinstance(level, (int, np.integer)) and not isinstance(level, bool) for level in bounds):
+        raise InputTypeError(
+            f"levels[{name!r}] must be a level or the least and the largest one; got {checks.describe(asked)}."
+        )
+    if not 0 <= bounds[0] <= bounds[1] < n_levels:
+        raise InputValueError(
+            f"levels[{name!r}] must be levels of its hierarchy, from 0 to {n_levels - 1}; got {asked}."
+        )
+    return int(bounds[0]), int(bounds[1])
+
+
+def _describe_failure(lattice: Lattice, rules: Rules, limits: Limits, owned: bool) -> str:
     """Why no node is allowed."""
     counts = lattice.classes(lattice.top).counts
     small = int(counts[counts < rules.k].sum())
@@ -198,9 +228,10 @@ def _describe_failure(lattice: Lattice, rules: Rules, limits: Limits) -> str:
             f"{allowed}, but even on the highest levels {small} records are in strata of fewer than k={rules.k}; pass "
             "a larger suppress, a smaller k, or fewer columns of by."
         )
+    what = "units and households of every class" if owned else "diversity= and closeness="
     return (
-        f"{allowed}, which is too few for diversity= and closeness= on any levels; pass a larger suppress, weaker "
-        "criteria, or fewer columns of by."
+        f"{allowed}, which is too few for {what} on any levels; pass a larger suppress, weaker criteria, or fewer "
+        "columns of by."
     )
 
 
@@ -273,7 +304,7 @@ def _complete(
     names = release.guarantee.columns
     nodes = tuple(
         LatticeNode(
-            levels=dict(zip(names, outcome.levels, strict=True)),
+            levels=dict(zip(names, lattice.in_hierarchies(outcome.levels), strict=True)),
             loss=float(outcome.value * lattice.unit),
             suppressed=outcome.suppressed,
             withheld=outcome.withheld,

@@ -26,6 +26,9 @@ def generalize(
     *,
     # options: written by tools.names from mag.api.table_options
     by: Names | None = None,
+    unit: Any = None,
+    household: Any = None,
+    k_household: int | None = None,
     hierarchies: Mapping[Any, Any] | None = None,
     order: Mapping[Any, Sequence[Any]] | None = None,
     importance: Mapping[Any, float] | None = None,
@@ -34,6 +37,7 @@ def generalize(
     closeness: ClosenessByColumn | None = None,
     suppress: float = 0.05,
     suppressed: Suppressed = "root",
+    levels: Mapping[Any, int | tuple[int, int]] | None = None,
     max_nodes: int = 1_000_000,
     missing: Missing = "error",
     keep: Names = (),
@@ -58,6 +62,15 @@ def generalize(
         The columns to recode.  Numbers and dates need a hierarchy; categories without one show their values, or ``*``.
     by : column name or list of them, optional
         Quasi-identifiers that are not recoded: classes never mix their values, which are published unchanged.
+    unit : column name, optional
+        The column that names the person, household or firm of each record.  k then counts these units instead of
+        records: every class has records of at least k of them, and strata with fewer than k units are small.  The
+        column is not published.
+    household : column name, optional
+        The column that names the household of each record.  Every class then has records of at least `k_household`
+        households as well.  The column is not published.
+    k_household : int, optional
+        The smallest number of households of a class; `k` by default.
     hierarchies : dict, optional
         By column: a `mag.Hierarchy`, the path of a file of ARX, a dictionary of parents, or a function that makes a
         hierarchy of the column's distinct values.
@@ -75,6 +88,9 @@ def generalize(
         Whether suppressed records are published with the most general label in every column, or not published.  If
         those with the same `by` would form a class of fewer than k records, or one that fails `diversity` or
         `closeness`, they are withheld in either case.
+    levels : dict, optional
+        By column: the level of its hierarchy to publish it on, 0 for the values themselves, or the least and the
+        largest one: ``{"age": 2, "job": (1, 3)}``.
     max_nodes : int
         The largest number of combinations of levels that are searched with proof, up to 10**7.  If there are more, only
         some paths are searched, and `Release.proven` is False.

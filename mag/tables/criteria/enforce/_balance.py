@@ -44,7 +44,7 @@ def _lacks(rule, counts, size, v):
 def trim(rule, k, counts, size, kept):
     """The most records of a part that satisfy the criterion, by value; how many they are, 0 if fewer than k.
 
-    The distance of a selection is what it lacks of all values, which only grows with its size.
+    The distance of a selection is the sum of what it lacks of each value, which only grows with its size.
     """
     if size >= k and _holds(rule, counts, size):
         kept[:] = counts
@@ -148,7 +148,7 @@ def _fill(rule, k, kept, sizes, pool, pooled, values):
 
 @called
 def _plan_children(table, parts, rule, k, span, column, kept, sizes):
-    """What every child keeps, by value, and what that gains; 0 where nothing can be cut."""
+    """The records that every child keeps, by value, and the gain; 0 where nothing can be cut."""
     (start, stop), children = span, sizes.size
     ends, order, m = parts.ends, parts.order, rule.totals.size
     pool, values, counts, pooled, a = np.zeros(m, np.int64), np.empty(m, np.int64), np.zeros(m, np.int64), 0, start
@@ -175,7 +175,7 @@ def _plan_children(table, parts, rule, k, span, column, kept, sizes):
 
 @called
 def _shift(rule, k, here, size, there, others, values):
-    """A record comes to a part that fails, or leaves it; the change of its size, 0 if neither helps."""
+    """Add a record to a part that fails, or remove one; return the change of its size, 0 if neither helps."""
     fails = others < k or not _holds(rule, there, others)
     _by_lack(rule, here, size, values)
     for at in range(values.size):
@@ -250,7 +250,7 @@ def _divide_sides(parts, rule, start, stop, low):
 
 @called
 def _divide_children(parts, rule, start, stop, children, kept, sizes):
-    """What children keep comes first, child by child, then the pool; how many parts."""
+    """Put the kept records first, child by child, then the pool; return the number of parts."""
     order, spare, ends, a, at, pooled = parts.order, parts.spare, parts.ends, start, start, 0
     for q in range(children):  # `spare` is free again after that
         pooled += sizes[q]

@@ -65,7 +65,7 @@ def enforce(
 
 @dataclass(frozen=True)
 class _Stratum:
-    """The records of a stratum, and what is required of their groups."""
+    """The records of a stratum, and the requirements on their groups."""
 
     z: np.ndarray
     k: int
@@ -137,12 +137,12 @@ class _Stratum:
         return self.progress.seconds_left() <= 0
 
     def _lost(self, labels: np.ndarray) -> float:
-        """What a grouping loses: ranges and nodes where there are categories, squares of numbers otherwise."""
+        """The loss of a grouping: by ranges and nodes where there are categories, by squares of numbers otherwise."""
         return _squares(self.z, labels) if self.trees is None else total_loss(self.z, self.trees, labels)
 
 
 def _squares(z: np.ndarray, labels: np.ndarray) -> float:
-    """What a grouping of numbers loses."""
+    """The loss of a grouping of numbers."""
     sizes = np.bincount(labels)
     means = np.stack([np.bincount(labels, column) / sizes for column in z.T], axis=1)
     return float(np.square(z - means[labels]).sum())

@@ -110,7 +110,7 @@ def draw_groups(z: np.ndarray, k: int, take: Take) -> np.ndarray:
     labels, left, total, n_groups = np.zeros(n, np.int64), np.arange(n), z.sum(axis=0), 0
     means: list[np.ndarray] = []
     seed = z[0]
-    while left.size >= k:  # a rule may take all that is left
+    while left.size >= k:  # a rule may take all records that are left
         rest = z[left]
         origin = total / left.size if n_groups % 2 == 0 else seed
         seed = rest[np.argmax(np.square(rest - origin).sum(axis=1))]

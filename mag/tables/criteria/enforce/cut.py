@@ -25,7 +25,7 @@ MARGINS = (Fraction(9, 10), Fraction(19, 20), Fraction(49, 50), Fraction(1))
 
 
 def columns_of(z: np.ndarray, trees: CategoryColumns | None) -> CategoryColumns:
-    """What is cut: all coordinates are numbers where there are no trees."""
+    """The records that are cut: all coordinates are numbers where there are no trees."""
     return CategoryColumns(np.arange(z.shape[1]), [], np.ones(z.shape[1])) if trees is None else trees
 
 

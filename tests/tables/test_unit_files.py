@@ -1,0 +1,86 @@
+"""Units and households of Parquet files that are masked in parts."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import mag
+from mag.tables import _joint_file, _parquet
+
+N = 3000
+
+
+@pytest.fixture
+def visits(tmp_path, monkeypatch):
+    """Visits of patients of households, in blocks of 400 rows."""
+    monkeypatch.setattr(_parquet, "ROWS_PER_GROUP", 400)
+    rng = np.random.default_rng(1)
+    person = np.sort(rng.integers(0, 500, N))
+    table = {"person": pa.array([f"p{own}" for own in person]).dictionary_encode(), "home": person // 3}
+    table |= {"age": 20.0 + person % 60, "cost": rng.lognormal(3, 1, N), "ward": rng.choice(["a", "b"], N)}
+    pq.write_table(pa.table(table), tmp_path / "in.parquet", row_group_size=300)
+    return tmp_path / "in.parquet"
+
+
+@pytest.mark.parametrize("unit", ["person", "home"])
+@pytest.mark.parametrize("memory", [600_000, None])
+def test_classes_of_files_have_enough_units(visits, unit, memory):
+    out = visits.with_name("out.parquet")
+    release = mag.microaggregate(
+        visits, 4, ["age", "cost"], by="ward", unit=unit, rest="drop", output=out, memory=memory
+    )
+    published = pl.read_parquet(out).with_columns(own=pl.read_parquet(visits)[unit])
+    assert published.columns == ["age", "cost", "ward", "own"]
+    counted = published.group_by("age", "cost", "ward").agg(pl.col("own").n_unique())["own"].min()
+    assert counted == release.guarantee.smallest_units >= 4
+    assert ("parts" in repr(release)) == (memory is not None)
+    manifest = json.loads(out.with_name("out.parquet.manifest.json").read_text())
+    assert manifest["options"]["unit"] == manifest["guarantee"]["unit"] == unit
+    assert "units" in str(release.guarantee)
+
+
+def test_classes_of_files_have_enough_households(visits):
+    out = visits.with_name("out.parquet")
+    options = {"unit": "person", "household": "home", "k_household": 3, "rest": "drop", "memory": 600_000}
+    release = mag.microaggregate(visits, 4, ["age", "cost"], output=out, **options)
+    published = pl.read_parquet(out).with_columns(pl.read_parquet(visits)["person", "home"])
+    counted = published.group_by("age", "cost").agg(pl.col("person", "home").n_unique())
+    guarantee = release.guarantee
+    assert counted["home"].min() == guarantee.smallest_households >= guarantee.k_household == 3
+    assert counted["person"].min() == guarantee.smallest_units >= 4
+
+
+@pytest.mark.filterwarnings("ignore::mag.UnitsWarning")
+@pytest.mark.parametrize("option", ["unit", "household"])
+def test_a_file_with_classes_of_too_few_is_refused(visits, monkeypatch, option):
+    """Parts that are masked as if every record were a unit of its own."""
+    release_table = _joint_file.release_table
+
+    def ignore_owners(table, options):
+        changed = {option: None, "drop": [*options.drop, getattr(options, option)]}
+        return release_table(table, _joint_file.replace(options, **changed))
+
+    monkeypatch.setattr(_joint_file, "release_table", ignore_owners)
+    out = visits.with_name("out.parquet")
+    with pytest.raises(mag.NotAnonymousError, match=rf"a class of \d {option}s in age, cost where k=5 {option}s are"):
+        mag.microaggregate(visits, 5, ["age", "cost"], **{option: "home"}, rest="drop", output=out)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"household": "home", "household_columns": "age"}, "household_columns is not used for files;"),
+        ({"sets": [["age"], ["cost"]]}, "sets is not used for files;"),
+        ({"unit": "person", "scope": "per-column"}, "unit is not used for files;"),
+        ({"unit": "doctor"}, "unit must name columns of the table; got 'doctor'"),
+    ],
+)
+def test_wrong_calls_are_one_sentence(visits, options, sentence):
+    with pytest.raises(mag.InputError) as error:
+        mag.microaggregate(visits, 4, ["age", "cost"], rest="drop", output=visits.with_name("out.parquet"), **options)
+    assert sentence in str(error.value)
