@@ -31,7 +31,7 @@ MEMORY = 0.995  # weight of a step in the average, relative to that of the next 
 Ascent = namedtuple("Ascent", "z start fair direction weights numbers")
 
 # rows[g]: the sizes[g] records of group g, then the sets that it is in, widths[g] altogether
-Groups = namedtuple("Groups", "rows sizes widths costs")
+PooledGroups = namedtuple("PooledGroups", "rows sizes widths costs")
 
 
 class Payments(NamedTuple):
@@ -84,11 +84,11 @@ class Pool:
         self.sets = sets_of(np.vstack([self.sets.inside[kept], inside]), self.k)
         return Payments(paid.y, np.append(paid.toll[kept], np.zeros(len(inside))))
 
-    def _listed(self) -> Groups:
+    def _listed(self) -> PooledGroups:
         crossed = _sets_of_groups(self.groups, self.sizes, self.sets, self.k)
         rows = np.hstack([self.groups, np.empty((len(self.groups), crossed[1].max(initial=0)), np.int64)])
         widths = _list_rows(rows, self.sizes, *crossed, len(self.distance))
-        return Groups(rows, self.sizes, widths, self.costs)
+        return PooledGroups(rows, self.sizes, widths, self.costs)
 
     def ascend(
         self, paid: Payments, target: float, step: float, rounds: int, progress: Progress
