@@ -12,7 +12,7 @@ from mag.files import FORMATS
 from mag.tables._analysis import AnalysisComparison
 from mag.tables._column_file import release_file
 from mag.tables._file_job import FileRelease
-from mag.tables._guarantee import Guarantee
+from mag.tables._guarantee import CountedSet, Guarantee
 from mag.tables._joint_file import release_joint_file
 from mag.tables._parquet import is_source
 from mag.tables._pipeline import release_table
@@ -38,6 +38,7 @@ from mag.tables.types import (
 
 __all__ = [
     "AnalysisComparison",
+    "CountedSet",
     "FileRelease",
     "Guarantee",
     "LatticeNode",
