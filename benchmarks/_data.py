@@ -1,4 +1,4 @@
-"""Public data sets and published tables, which are not part of the project (their paths: tests/data/paths.py)."""
+"""Public data sets, which are not part of the project, and figures of papers (their paths: tests/data/paths.py)."""
 
 import json
 
@@ -14,4 +14,4 @@ def table(name: str) -> np.ndarray:
 
 def published() -> dict:
     """The tables of the papers."""
-    return json.loads(REFERENCE.read_text())
+    return json.loads(REFERENCE.read_text(encoding="utf-8"))

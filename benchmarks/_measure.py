@@ -1,5 +1,6 @@
 """Timing, machine facts and tables for the benchmark commands."""
 
+import argparse
 import json
 import os
 import pathlib
@@ -8,8 +9,17 @@ import subprocess
 import time
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 RESULTS = pathlib.Path(__file__).parent / "results"
+
+
+def words(document: str | None, **how: Any) -> list[Any]:
+    """The words behind a command, read as `argparse` is told; --help prints the document of the command."""
+    parser = argparse.ArgumentParser(description=document, formatter_class=argparse.RawDescriptionHelpFormatter)
+    if how:
+        parser.add_argument("words", nargs="*", **how)
+    return vars(parser.parse_args()).get("words", [])
 
 
 def best(function: Callable[[], object], repeats: int = 5, budget: float = 3.0) -> float:

@@ -1,10 +1,12 @@
 """What "auto" chooses, beside its candidates: loss, processor time, the largest change of a share, and who dominates.
 
-    python -m benchmarks.auto            # up to 10 000 records, k = 3 and 10: minutes
-    python -m benchmarks.auto --full     # up to 10⁶ records, k = 3, 5, 10 and 50: hours
+    python -m benchmarks.auto                                       # 1000 and 10 000 records: minutes
+    python -m benchmarks.auto --records 100000 --k 5                # minutes
+    python -m benchmarks.auto --records 1000000 --tables normal --k 5 --methods mona mdav_plus ona_local
 
-A method dominates the choice where it loses less in less time.  The change of a share is that of the records of a
-column in one of 20 bins of equal counts, the largest over bins and columns, in percent of all records.
+A cell shows the loss in percent, seconds of processor time, and the change of a share: that of the records of a column
+in one of 20 bins of equal counts, the largest over bins and columns, in percent of all records.  The choice has an
+asterisk.  A method dominates it where it loses less in less time.
 """
 
 import argparse
@@ -18,9 +20,9 @@ from benchmarks._data import table
 from mag.methods import automatic
 
 CANDIDATES = ("mondrian", "mona", "mdav_plus", "mdav", "ona_local", "ona_star")
-QUADRATIC = {"mdav": 200_000, "ona_star": 100_000}  # records up to which it is run
+MAX_RECORDS = {"mdav": 30_000, "ona_star": 30_000}  # that a method gets, as its time grows with their square
 NOISE = 0.05  # standard deviations that are added to records drawn again
-QUICK, FULL = ((1000, 10_000), (3, 10)), ((1000, 10_000, 100_000, 1_000_000), (3, 5, 10, 50))
+WARMING = 40  # times k: records that compile or load the code of a method
 
 
 def clusters(n: int, random: np.random.Generator) -> np.ndarray:
@@ -50,36 +52,42 @@ TABLES: dict[str, Callable[[int, np.random.Generator], np.ndarray]] = {
 }
 
 
-def compare(name: str, n: int, k: int) -> None:
-    """One row for every candidate."""
+def compare(name: str, n: int, k: int, methods: list[str]) -> str:
+    """The row of all methods, and which of them dominate the choice."""
     X = TABLES[name](n, np.random.default_rng(0))
     chosen, found = automatic(*X.shape, k, False), {}
-    for method in CANDIDATES:
-        if n <= QUADRATIC.get(method, n) or method == chosen:
-            mag.multivariate(X[: 4 * k], k, method=method)  # compiles
+    for method in methods:
+        if n <= MAX_RECORDS.get(method, n) or method == chosen:
+            mag.multivariate(X[: WARMING * k], k, method=method)
             began = time.process_time()
             grouping = mag.multivariate(X, k, method=method)
             seconds = time.process_time() - began
             found[method] = grouping.information_loss, seconds, mag.metrics.share_change(X, grouping.masked)
-    for method, (loss, seconds, change) in found.items():
-        mark = "*" if method == chosen else ""
-        print(f"| {name} | {n} | {k} | {method}{mark} | {loss:.3%} | {seconds:.2f} | {change:.1%} |", flush=True)
-    better = [m for m, (loss, s, _) in found.items() if loss < found[chosen][0] and s < found[chosen][1]]
-    if better:
-        print(f"{name}, n = {n}, k = {k}: {chosen} is dominated by {', '.join(better)}.", flush=True)
+    cells = []
+    for method in methods:
+        loss, seconds, change = found.get(method, (np.nan,) * 3)
+        mark = "\\*" if method == chosen else ""
+        cells.append(f"{100 * loss:.3g}{mark} / {seconds:.2g} s / {100 * change:.1f}" if method in found else "")
+    least, most = found.get(chosen, (0.0, 0.0, 0.0))[:2]
+    better = [method for method, (loss, seconds, _) in found.items() if loss < least and seconds < most]
+    return " | ".join(["", name, str(n), str(k), *cells, ", ".join(better) or "none", ""]).strip()
 
 
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--full", action="store_true", help="all sizes, hours")
-    sizes, ks = FULL if parser.parse_args().full else QUICK
-    print("| table | n | k | method (* auto) | loss | processor s | change of a share |\n|---|---|---|---|---|---|---|")
-    for name in TABLES:
-        for n in sizes:
-            for k in ks:
+    parser.add_argument("--records", type=int, nargs="+", default=[1000, 10_000])
+    parser.add_argument("--k", type=int, nargs="+", default=[3, 5, 10, 50])
+    parser.add_argument("--tables", nargs="+", choices=TABLES, default=[*TABLES])
+    parser.add_argument("--methods", nargs="+", default=CANDIDATES)
+    options = parser.parse_args()
+    head = ["table", "n", "k", *options.methods, "dominated by"]
+    print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
+    for name in options.tables:
+        for n in options.records:
+            for k in options.k:
                 try:
-                    compare(name, n, k)
+                    print(compare(name, n, k, options.methods), flush=True)
                 except FileNotFoundError:
                     print(f"{name}: skipped, its file is neither in ../shared/data nor in $MAG_DATA.")
 

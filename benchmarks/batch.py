@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 import mag
-from benchmarks._measure import save, show
+from benchmarks._measure import save, show, words
 
 SHAPES = [(4092, 500), (100_000, 64)]
 SIZES = [3, 5, 10, 100]
@@ -100,4 +100,5 @@ def main():
 
 
 if __name__ == "__main__":
+    words(__doc__)
     main()

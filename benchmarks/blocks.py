@@ -9,7 +9,7 @@ device does instead; *bus* is what crosses it, and how long that takes at 25 GB/
 import numpy as np
 
 import mag
-from benchmarks._measure import best, save, show
+from benchmarks._measure import best, save, show, words
 from mag.costs import COSTS
 from mag.solvers.extensions import diagonal
 
@@ -78,4 +78,5 @@ def main():
 
 
 if __name__ == "__main__":
+    words(__doc__)
     main()

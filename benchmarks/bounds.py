@@ -4,12 +4,11 @@ Information loss of ONA* and of the best pairs (k = 2), and the lower bounds of 
 cent; two threads.  The linear program has five minutes for each.
 """
 
-import sys
 import time
 
 import mag
 from benchmarks._data import table
-from benchmarks._measure import save, show
+from benchmarks._measure import save, show, words
 
 THREADS, MINUTES = 2, 5
 SETS, SIZES = ("census", "eia", "tarragona"), (2, 3, 4, 5, 7, 10)
@@ -51,11 +50,10 @@ def rows_of(name: str) -> list[dict]:
 def main() -> None:
     """Print the tables and write them as JSON."""
     found = []
-    for name in SETS:
-        if not set(SETS) & set(sys.argv) or name in sys.argv:
-            rows = rows_of(name)
-            show(f"Lower bounds, {name}", rows)
-            found += rows
+    for name in words(__doc__, choices=SETS) or SETS:
+        rows = rows_of(name)
+        show(f"Lower bounds, {name}", rows)
+        found += rows
     save("bounds", found)
 
 

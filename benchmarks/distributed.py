@@ -7,7 +7,6 @@ growth: time per row of `columns` (4 columns) and `univariate` from 10âµ to 10â
 """
 
 import contextlib
-import sys
 import time
 from collections.abc import Callable, Iterator
 
@@ -18,7 +17,7 @@ from distributed import Client, LocalCluster, wait
 
 import mag
 import mag.distributed
-from benchmarks._measure import machine, save, show
+from benchmarks._measure import machine, save, show, words
 from mag.distributed._results import Scaled
 
 
@@ -157,8 +156,9 @@ PARTS = {"columns": columns, "records": records, "growth": growth}
 
 def main() -> None:
     """Measure, print and save."""
+    asked = words(__doc__, choices=PARTS)
     print(machine())
-    for name in sys.argv[1:] or PARTS:
+    for name in asked or PARTS:
         found = PARTS[name]()
         show(name, found)
         save(f"scale_{name}", found)

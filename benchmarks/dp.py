@@ -5,12 +5,10 @@ means, and for the exact δ; each beside NumPy's own work on the same numbers, o
 noise, which is no replacement.
 """
 
-import sys
-
 import numpy as np
 
 import mag.dp
-from benchmarks._measure import best, save, show
+from benchmarks._measure import best, save, show, words
 
 COLUMNS = 6
 
@@ -56,4 +54,4 @@ def main(records: int = 10**6, counts: int = 10**5) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*words(__doc__, type=int))

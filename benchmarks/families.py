@@ -17,7 +17,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "2")
 import numpy as np
 
 import mag
-from benchmarks._measure import best, save, show
+from benchmarks._measure import best, save, show, words
 from mag.methods import automatic
 
 K, THREADS = 5, 2
@@ -112,8 +112,9 @@ PARTS = {
 
 def main() -> None:
     """Print the tables and write them as JSON."""
+    asked = words(__doc__, choices=(*PARTS, *TARGETS, *OTHERS))
     for name, (title, part) in PARTS.items():
-        if not set(PARTS) & set(sys.argv) or name in sys.argv:
+        if not set(PARTS) & {*asked} or name in asked:
             rows = part()
             show(title, rows)
             save(f"families_{name}", rows)

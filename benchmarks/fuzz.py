@@ -6,7 +6,6 @@ cases of each kind there were, how many failed, and how to repeat those.
 """
 
 import collections
-import sys
 import time
 from fractions import Fraction
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import mag
+from benchmarks._measure import words
 from mag import reference
 from mag.costs import COSTS
 from mag.solvers import SOLVERS
@@ -109,7 +109,8 @@ def kind(options: dict[str, Any]) -> str:
 
 def main() -> None:
     """Draw for some seconds, print the counts and the seeds of failures."""
-    seconds, seed = (float(word) for word in (sys.argv[1:] + ["60", "0"][len(sys.argv) - 1 :]))
+    asked = words(__doc__, type=float)
+    seconds, seed = [*asked, *(60.0, 0.0)[len(asked) :]]
     end, seed = time.monotonic() + seconds, int(seed)
     cases: collections.Counter[str] = collections.Counter()
     failures: collections.Counter[str] = collections.Counter()

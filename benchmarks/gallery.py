@@ -14,6 +14,7 @@ from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 from PIL import Image
 
 import mag
+from benchmarks._measure import words
 from mag.commands.survey import MASK_OPTIONS, MASKED_COLUMNS, people
 from tests.report.browser import CHROMIUM, opened
 
@@ -133,6 +134,7 @@ def _save(picture: Image.Image, target: pathlib.Path) -> None:
 
 
 if __name__ == "__main__":
+    words(__doc__)
     FOLDER.mkdir(exist_ok=True)
     for draw in (groups_in_the_plane, risk_and_utility, report_pictures):
         draw(FOLDER)

@@ -6,7 +6,6 @@ has seconds for an array of edges, of a Barabási–Albert graph of n vertices a
 in which networkx draws that graph.
 """
 
-import sys
 import time
 import warnings
 from functools import partial
@@ -15,7 +14,7 @@ import networkx as nx
 import numpy as np
 
 import mag
-from benchmarks._measure import save, show
+from benchmarks._measure import save, show, words
 
 GRAPHS = ("florentine_families", "karate_club", "davis_southern_women", "les_miserables")
 SIZES = (2, 3, 5, 10)
@@ -83,4 +82,4 @@ def main(n=10**5):
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*words(__doc__, type=int))

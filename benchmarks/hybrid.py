@@ -11,7 +11,7 @@ import pathlib
 
 import numpy as np
 
-from benchmarks._measure import save, show
+from benchmarks._measure import save, show, words
 from mag._backends.cuda import launch as _launch
 from mag._backends.cuda.columns import ColumnBatch
 from mag._backends.problem import Problem
@@ -111,4 +111,5 @@ def main():
 
 
 if __name__ == "__main__":
+    words(__doc__)
     main()

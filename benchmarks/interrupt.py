@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from benchmarks._measure import show
+from benchmarks._measure import show, words
 
 JOBS = {
     "anneal": "mag.multivariate(few, 5, method='anneal', iterations=1e6)",
@@ -74,7 +74,7 @@ def interrupt(job: str, after: float = 0.5, limit: float = 120.0) -> tuple[str, 
 def main() -> None:
     """Print a line per job."""
     rows = []
-    for job in sys.argv[1:] or JOBS:
+    for job in words(__doc__, choices=JOBS) or JOBS:
         said, errors, told, gone = interrupt(job)
         rows.append(
             {"job": job, "result": said or errors.strip().splitlines()[-1], "caller, s": told, "process, s": gone}

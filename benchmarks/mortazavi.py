@@ -7,7 +7,7 @@ that order for real means (IMHM) or for integer ones (IMHMI).  Integer means are
 import numpy as np
 
 from benchmarks._data import published, table
-from benchmarks._measure import machine, save, show
+from benchmarks._measure import machine, save, show, words
 from mag._backends import cpu
 from mag._lib.progress import Progress
 from mag.methods.orders import npn, projection, tsp, zscore
@@ -78,4 +78,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    words(__doc__)
     main()

@@ -6,6 +6,7 @@ import matplotlib
 import numpy as np
 
 import mag
+from benchmarks._measure import words
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -38,4 +39,5 @@ def draw(path: pathlib.Path = PATH) -> None:
 
 
 if __name__ == "__main__":
+    words(__doc__)
     draw()

@@ -7,7 +7,7 @@ import numpy as np
 
 import mag
 from benchmarks._data import DATA, table
-from benchmarks._measure import best, machine, save, show
+from benchmarks._measure import best, machine, save, show, words
 
 COUNT = 500
 
@@ -54,4 +54,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    words(__doc__)
     main()

@@ -6,13 +6,11 @@ and 30 000 × 24 standard normal records beside our own ONA*.  The seconds inclu
 Every group is counted: k to 2k-1 records.
 """
 
-import sys
-
 import numpy as np
 
 import mag
 from benchmarks._data import published, table
-from benchmarks._measure import save, show
+from benchmarks._measure import save, show, words
 from benchmarks.thesis import SIZES, simc
 
 SECONDS = (1.0, 5.0, 10.0, 60.0)
@@ -73,12 +71,13 @@ PARTS = {"casc": (casc, SECONDS), "large": (large, SECONDS[-1:])}
 
 def main() -> None:
     """Print the tables, and how far below the others they are on average."""
+    asked = words(__doc__, type=str)
     compiled = np.random.default_rng(0).normal(size=(300, 3))
     mag.multivariate(compiled, 3, method="mona")
     annealed(compiled, 3, 0.5)
     for name, (part, seconds) in PARTS.items():
-        if not set(PARTS) & set(sys.argv) or name in sys.argv:
-            limits = [float(a) for a in sys.argv[1:] if a not in PARTS] or list(seconds)
+        if not set(PARTS) & {*asked} or name in asked:
+            limits = [float(word) for word in asked if word not in PARTS] or list(seconds)
             rows = part(limits)
             show("Information loss in percent, two threads", rows)
             for limit in limits:

@@ -5,11 +5,11 @@ Nanoseconds per value, the least of many repeats.  `dealt` and `compared` are th
 argsort alone, without the values.
 """
 
-import sys
 from time import perf_counter
 
 import numpy as np
 
+from benchmarks._measure import words
 from mag._compiled import sort
 
 SIZES = [64, 100, 300, 1000, 4092, 10**4, 10**5, 10**6, 10**7]
@@ -52,7 +52,7 @@ def times(x):
 
 def main():
     """Print the table."""
-    largest = int(float(sys.argv[1])) if len(sys.argv) > 1 else max(SIZES)
+    largest = int(max(words(__doc__, type=float), default=max(SIZES)))
     print(f"numpy {np.__version__}, ns per value, mag deals from n = {sort.FEWEST} on")
     print(f"{'n':>9} {'values':<10}", *(f"{name:>9}" for name in WAYS), "dealt/default", "dealt/stable")
     for n in (size for size in SIZES if size <= largest):

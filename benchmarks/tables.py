@@ -5,7 +5,6 @@ parts; the peak of memory beside the table, as a multiple of the masked columns 
 """
 
 import pathlib
-import sys
 import time
 
 import numpy as np
@@ -14,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 
 import mag
-from benchmarks._measure import save, show
+from benchmarks._measure import save, show, words
 
 COLUMNS, K, STRATUM = 10, 5, 100
 LIBRARIES = {"dict": dict, "pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
@@ -93,4 +92,4 @@ def main(n=10**6):
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:2]))
+    main(*words(__doc__, type=int))

@@ -8,13 +8,11 @@ misprint of 33.09.  What SBM loses depends on the order of equal rank sums, and 
 from what any order gave.
 """
 
-import sys
-
 import numpy as np
 
 import mag
 from benchmarks._data import DATA, published, table
-from benchmarks._measure import save, show
+from benchmarks._measure import save, show, words
 
 SIZES = (2, 3, 4, 5, 7, 10)
 METHODS = {
@@ -95,8 +93,9 @@ def rows_of(number: str, printed: dict) -> list[dict]:
 
 def main() -> None:
     """Print the tables that are asked for, and how many cells are equal to the printed decimals."""
+    asked = words(__doc__, choices=WANTED)
     tables, everything = published()["thesis"], []
-    for number in [a for a in sys.argv[1:] if a in WANTED] or WANTED:
+    for number in asked or WANTED:
         printed = tables.get(number) or tables[f"{number}_IL"]
         rows = rows_of(number, printed)
         if not rows:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 __all__ = [
+    "Assessment",
     "CacheWarning",
     "Closeness",
     "CodesWarning",
@@ -28,6 +29,7 @@ __all__ = [
     "Release",
     "Suppression",
     "UnitsWarning",
+    "assess",
     "backends",
     "columns",
     "compare",
@@ -70,12 +72,14 @@ if TYPE_CHECKING:
     from mag.hierarchy import Hierarchy
     from mag.results import ColumnGroupings, Grouping, RecordGrouping
     from mag.tables import Guarantee, Release, Suppression, generalize, microaggregate, suppress
+    from mag.tables.assess import Assessment, assess
     from mag.tables.compare import Comparison, compare
     from mag.tables.criteria import Closeness
     from mag.tables.look import Look, look
     from mag.tables.plan import Plan, plan
 
 _HOMES = {
+    "Assessment": "mag.tables.assess",
     "CacheWarning": "mag._lib.errors",
     "Closeness": "mag.tables.criteria",
     "CodesWarning": "mag._lib.errors",
@@ -93,6 +97,7 @@ _HOMES = {
     "Release": "mag.tables",
     "Suppression": "mag.tables",
     "UnitsWarning": "mag._lib.errors",
+    "assess": "mag.tables.assess",
     "backends": "mag.api.backends",
     "InputError": "mag._lib.errors",
     "NotAnonymousError": "mag._lib.errors",

@@ -35,6 +35,7 @@ QUICK = {  # a file of tests that enters each package, and takes seconds once it
     "methods": "tables/test_table.py",
     "protect": "protect/test_coding.py",
     "report": "report/test_report.py",
+    "risk": "risk/test_subsets.py",
     "distributed": "promises/test_recounts.py",
     "solvers": "results/test_results.py",
     "tables": "tables/test_table.py",

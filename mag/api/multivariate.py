@@ -64,7 +64,7 @@ def multivariate(
 "mondrian_v2d", "mst", "mu_approx", "nearest_neighbor", "npn", "ona", "ona_local", "ona_star", "ona_star_gamma", \
 "pcl", "projection", "sbm", "tfrp", "tsp", "v_mdav", "zscore"}
         How to group; "auto" is "anneal" with a `time_limit`.  Without one it is "ona_star" while n·n·d is at most
-        2**35, some seconds, and "ona_local" beyond.  "matching" is for k = 2 and needs ``mag-sdc[matching]``.  The
+        2**29·k, and "ona_local" beyond.  "matching" is for k = 2 and needs ``mag-sdc[matching]``.  The
         guide to methods describes each: its groups, options, time and source.  Ties go to the lowest number.
     standardize : bool
         Measure each column in its standard deviation (of the n records, ddof = 0), so that units do not matter.

@@ -1,11 +1,14 @@
 """`mag mask`."""
 
+import contextlib
 import pathlib
+import tempfile
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mag._lib.atomic import SECRET
+from mag._lib.atomic import SECRET, reserving
 from mag._lib.errors import InputValueError
 from mag.api.table_options import MASK
 from mag.commands import _options as opt
@@ -20,7 +23,7 @@ from mag.commands._parse import (
     parse_special,
 )
 from mag.commands._plan import apply_plan
-from mag.commands._publish import Cells, FileRoles, Files, Summary, write_release
+from mag.commands._publish import Cells, FileRoles, Files, Summary, describe_run, write_release
 from mag.commands._table import read_table, read_weights
 from mag.files import FORMATS, Layout, Meta
 
@@ -140,14 +143,18 @@ def _is_streamed(files: Files, options: Options, memory: str | None, has_codes: 
     """Whether the file is never whole in memory: from Parquet to Parquet, in parts or one column at a time."""
     both = [file.format for file in (files.source, files.target) if file is not None]
     from_parquet = all(form is FORMATS["parquet"] for form in both)
-    in_memory = files.dry_run or has_codes or not {*files.paths} <= {"out", "manifest"}
     if memory is not None:
-        if in_memory or options["scope"] != "joint" or not from_parquet:
-            raise InputValueError(
-                "--memory is for --scope joint from Parquet to Parquet, without --dry-run, --report, --withheld, "
-                "--prove-input and --null; leave it out."
-            )
+        if options["scope"] != "joint" or not from_parquet:
+            raise InputValueError("--memory is for --scope joint from Parquet to Parquet; leave it out.")
+        others = {
+            "--null": has_codes,
+            "--withheld": "withheld" in files.paths,
+            "--prove-input": "secret" in files.paths,
+        }
+        if used := [option for option, is_used in others.items() if is_used]:
+            raise InputValueError(f"{', '.join(used)} cannot be used with --memory; leave one of them out.")
         return True
+    in_memory = files.dry_run or has_codes or not {*files.paths} <= {"out", "manifest"}
     every_record = options["missing"] != "drop" and options["small_strata"] == "error" and not options["shuffle"]
     return not in_memory and every_record and options["scope"] == "per-column" and from_parquet
 
@@ -159,10 +166,31 @@ def _mask_stream(files: Files, roles: FileRoles, k: Any, options: Options, quiet
     source = files.source
     for name in () if quiet or options["memory"] is not None else roles.columns:  # one at a time, as they are masked
         note_codes(source.read([name])[0], [name], k, quiet)
-    options = options | {"drop": roles.drop, "output": files.paths["out"], "overwrite": files.overwrite}
-    with bar(f"masking {len(roles.columns)} columns", quiet) as progress:
-        release: FileRelease = microaggregate(source.path, k, roles.columns, progress=progress, **options)
+    with _outputs(files) as (out, report):
+        options = options | {"drop": roles.drop, "output": out, "overwrite": files.overwrite}
+        with bar(f"masking {len(roles.columns)} columns", quiet) as progress:
+            release: FileRelease = microaggregate(source.path, k, roles.columns, progress=progress, **options)
+        if report is not None:
+            about = describe_run(source.path.name, release.manifest()["options"], roles)
+            with bar("writing the report", quiet) as progress:
+                release.report(report, overwrite=True, about=about, progress=progress)
     return Summary(release.guarantee, [*release.warnings], release.manifest())
+
+
+@contextlib.contextmanager
+def _outputs(files: Files) -> Iterator[tuple[pathlib.Path, pathlib.Path | None]]:
+    """Where the file and the report are written: drafts of a dry run are removed, a report gets its name at the end."""
+    if files.dry_run:
+        with tempfile.TemporaryDirectory() as folder:
+            yield pathlib.Path(folder, "out.parquet"), None
+    elif "report" in files.paths:
+        with (
+            reserving(files.paths["report"], sources=files.sources, overwrite=files.overwrite) as reserved,
+            reserved.drafts() as [draft],
+        ):
+            yield files.paths["out"], draft
+    else:
+        yield files.paths["out"], None
 
 
 def _mask_table(

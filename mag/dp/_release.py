@@ -20,7 +20,7 @@ from mag._lib.errors import InputValueError
 from mag._lib.json_types import to_json_types
 from mag.dp._budget import NEIGHBORS, Entry, written, written_up
 from mag.dp._random import Noise, source
-from mag.dp._table import build_frame
+from mag.frames.build import build_frame
 
 SEEDED = "NOT PRIVATE: drawn with a known seed. "
 PUBLIC = "Bounds, categories and options count as public."

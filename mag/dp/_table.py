@@ -18,6 +18,7 @@ from mag._lib.rowhash import add_cells, new_hashes
 from mag.dp._domain import Categories, Domain, Integers, Levels, Numbers, number_cells
 from mag.dp._random import Noise
 from mag.frames import frame_of
+from mag.frames.build import build_frame
 
 Names = Hashable | Sequence[Hashable] | None
 Columns = Mapping[Any, Domain]
@@ -64,18 +65,7 @@ class Opened:
 
     def build(self, columns: Mapping[Hashable, npt.NDArray[Any]]) -> Any:
         """A table of new columns in the library of this one."""
-        return dict(columns) if self._frame is None else build_frame(columns, self._frame.native)
-
-
-def build_frame(columns: Mapping[Hashable, npt.NDArray[Any]], like: Any) -> Any:
-    """A frame of the library of another one."""
-    backend = nw.from_native(like).implementation
-    if backend.is_pandas_like():
-        return backend.to_native_namespace().DataFrame(dict(columns))
-    kinds = {"O": nw.String(), "i": nw.Int64(), "f": nw.Float64(), "b": nw.Boolean()}
-    schema = {str(name): kinds[cells.dtype.kind] for name, cells in columns.items()}
-    cells = {str(name): cells.tolist() for name, cells in columns.items()}
-    return nw.from_dict(cells, schema, backend=backend).to_native()
+        return build_frame(columns, self._mapping if self._frame is None else self._frame.native)
 
 
 def _read_series(name: Hashable, series: Any) -> npt.NDArray[Any]:

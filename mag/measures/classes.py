@@ -8,6 +8,7 @@ from mag._lib.arrays import read
 from mag._lib.checks import integer, weights_for
 from mag._lib.edges import read_edges
 from mag.measures.equal import classes
+from mag.risk.individual import expected_inverse
 
 
 def c_avg(table: Any, k: int) -> float:
@@ -195,10 +196,6 @@ def uniques(table: Any, *, k: int = 2) -> int:
     return int(sizes[sizes < integer("k", k, 1, n + 1, "n+1")].sum())
 
 
-CLOSED_FORM_SIZES = 10  # classes from here on converge fast as a series; smaller ones are closed forms
-TERMS = 120  # of the series, whose last is below 1e-13
-
-
 def reidentification_risk(table: Any, weights: Any = None) -> np.ndarray:
     """For every record, the probability that an intruder who knows its quasi-identifiers picks the right person.
 
@@ -237,21 +234,4 @@ def reidentification_risk(table: Any, weights: Any = None) -> np.ndarray:
         return (1 / sizes)[labels]
     counts = weights_for(read("weights", weights)[0], labels.size).astype(np.float64)
     totals = np.bincount(labels, counts)
-    return _expected_inverse(sizes, np.minimum(sizes / np.maximum(totals, sizes), 1.0))[labels]
-
-
-def _expected_inverse(f: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """E[1/F] of classes of f records, a share p of all."""
-    q = 1 - p
-    term, total = np.ones(f.size), np.ones(f.size)
-    for m in range(1, TERMS):
-        term = term * (m * q / (f + m))
-        total += term
-    risks = p / f * total
-    rare = (p < 0.5) & (f < CLOSED_FORM_SIZES)
-    odds, known = p[rare] / q[rare], f[rare]
-    risk = odds * -np.log(p[rare])
-    for size in range(1, CLOSED_FORM_SIZES):
-        risks[np.flatnonzero(rare)[known == size]] = risk[known == size]
-        risk = odds * (1 / size - risk)
-    return risks
+    return expected_inverse(sizes, totals)[labels]

@@ -63,7 +63,7 @@ class Resources:
 
 BEGINNING = 0.1  # of the progress is for the groups to begin with
 ONA_WORK_PER_SECOND = 2**33  # largest n·n·d: 2**30 to 2**32.3 were measured
-LOCAL_WORK_PER_SECOND = 2**35  # n·m·d of `ona_local`, with m records of a start
+LOCAL_WORK_PER_SECOND = 2**32  # n·m·d of `ona_local`, with m records of a start
 MOSTLY = 0.8  # share of the time for ONA*, which gains more than annealing in the same time
 RESOURCE_NAMES = tuple(field.name for field in fields(Resources))
 
@@ -305,7 +305,7 @@ METHODS = {
     "ona_local": Method(
         ona_local.group,
         family="Exchange",
-        summary="groups of MDAV*, polished as by ONA* in parts that change from round to round",
+        summary="groups of MDAV*, improved as by ONA* and annealing in parts that change from round to round",
         time="n log n",
         source=f"{THESIS}, algorithm 16 (the steps); the division is ours",
     ),
@@ -381,20 +381,21 @@ METHODS = {
 }
 
 
-MAX_ONA_WORK = 2**35  # n·n·d up to which ONA* takes seconds; 30 000 × 24 is 2**34.3 (benchmarks/families.py)
+MAX_ONA_WORK = 2**29  # n·n·d / k up to which `ona_local` does not gain more than ONA* in less time (benchmarks/auto.py)
+MAX_CATEGORY_WORK = 2**35  # n·n·d up to which `ona_local` takes seconds in tables with categories
 
 
 def automatic(n: int, d: int, k: int, limited: bool, categories: bool = False) -> str:
     """The method of "auto": annealing while there is time, if that is limited.
 
-    Without a limit ONA*, which loses least without it, while n·n·d is affordable; beyond that, ONA* in parts for
-    numbers.  MONA remains for categories, whose hierarchies it cuts; it would leave gaps in columns of numbers.
+    Without a limit ONA*, as long as no other method loses less in less time; beyond that, ONA* and annealing in parts.
+    MONA remains for many records with categories, whose hierarchies it cuts; it would leave gaps in columns of numbers.
     """
     if limited:
         return "anneal"
-    if n * n * d <= MAX_ONA_WORK:
+    if n * n * d <= MAX_ONA_WORK * k:
         return "ona_star"
-    return "mona" if categories else "ona_local"
+    return "mona" if categories and n * n * d > MAX_CATEGORY_WORK else "ona_local"
 
 
 # ---- groups to begin with
@@ -424,9 +425,9 @@ def begin(X: np.ndarray, k: int, init: Any, resources: Resources) -> tuple[np.nd
         return labels, f"{name}, cut short" if progress.stopped else name
     candidates = []
     local = n * min(n, ona_local.RECORDS_PER_START) * d
-    if n * n * d <= min(ONA_WORK_PER_SECOND * progress.seconds_left(), MAX_ONA_WORK):
+    if n * n * d <= min(ONA_WORK_PER_SECOND * progress.seconds_left(), MAX_ONA_WORK * k):
         name = "ona_star"
-    elif n * n * d > MAX_ONA_WORK and local <= LOCAL_WORK_PER_SECOND * progress.seconds_left():
+    elif n * n * d > MAX_ONA_WORK * k and local <= LOCAL_WORK_PER_SECOND * progress.seconds_left():
         name = "ona_local"
     else:
         name = ""

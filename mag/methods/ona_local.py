@@ -1,12 +1,10 @@
-"""ONA* whose time grows like n log n: groups exchange records with near groups only.
+"""ONA* and annealing whose time grows like n log n: groups exchange records with near groups only.
 
-A table is divided into parts of some hundred groups, and ONA* polishes each part by itself, parts side by side on all
+A table is divided into parts of some hundred groups, which are improved by themselves, parts side by side on all
 threads.  Every round divides the groups by their centroids along other directions, so that groups at a border of one
-round lie inside a part of another one: groups may straddle every cut.  A group that stays the same in some rounds is
-not visited again until it gets a record.
+round lie inside a part of another one: groups may straddle every cut.  The first rounds take the steps of ONA*, which
+dissolve groups; when few records move, annealing at low heat gains more in the same time.
 """
-
-from typing import Any
 
 import numpy as np
 
@@ -15,26 +13,29 @@ from mag._backends.protocol import Backend
 from mag._compiled.work import work_for
 from mag._lib.progress import Progress
 from mag._lib.threads import each_in_time
+from mag.methods._best_of import sum_of_squares
+from mag.methods._regions import divide_groups, rotation
 from mag.methods._split import split_large
 from mag.methods.anneal.recombine import numbered
+from mag.methods.anneal.regions import RegionParts
 from mag.methods.distances.hierarchies import CategoryColumns, select
 from mag.methods.distances.metric import metric_of
 from mag.methods.mdav import mdav_plus
 from mag.methods.mdav.centroids import CENTROID
 from mag.methods.mdav.run import run_steps
 from mag.methods.mdav.star import star
-from mag.methods.mondrian.halving import RULE_VARIANCE, labels_of, parts_of
+from mag.methods.mondrian.halving import RULE_VARIANCE, parts_of
 from mag.methods.ona.phases import polish_part, rounds_at
 
-RECORDS_PER_START = 1 << 17  # largest number of records that MDAV* groups at once
-RECORDS_PER_PART, GROUPS_PER_PART = 4096, 64  # of a round, at least
-MAX_ROUNDS = 24  # rounds of parts
+RECORDS_PER_START = 1 << 14  # largest number of records that MDAV* groups at once
+RECORDS_PER_PART, GROUPS_PER_PART = 4096, 512  # of a round of ONA*, at least
 PHASES_PER_ROUND = 2  # of ONA*: another division gains more than a third phase
-QUIET_ROUNDS = 3  # rounds without a change after which a group is not visited
-SETTLED = 0.002  # of the records: gains vanish when fewer move in a round
-STARTING = 0.5  # of the progress
+MAX_ONA_ROUNDS, MAX_ANNEAL_ROUNDS = 24, 24  # rounds of parts
+STEPS_PER_RECORD = 30  # of a round of annealing
+ONA_GAIN, ONA_GAIN_OF_TREES, ANNEALING_GAIN = 0.07, 0.005, 0.01  # least, of the cost, in a round that another follows
+ONA_BEGINS, ANNEALING_BEGINS = 0.4, 0.6  # of the progress
 SLOWER = 0.7  # share of the remaining work that is left after a round: a guess for the progress bar
-START_SEED, DIRECTIONS_SEED = 0, 1  # the directions are the same for every table
+START_SEED, DIRECTIONS_SEED, MOVES_SEED = 0, 1, 2  # chance is the same for every table
 
 
 def group(
@@ -46,14 +47,16 @@ def group(
     threads: int,
     progress: Progress,
 ) -> np.ndarray:
-    """The groups of MDAV*, polished by ONA* in parts until few records move."""
-    labels = _start(X, k, engine, trees, threads, progress.span(0.0, STARTING))
+    """The groups of MDAV*, improved in parts until rounds gain little; ONA* alone if there are trees.
+
+    Annealing measures distances by coordinates, which trees have too many of.
+    """
+    labels = _start(X, k, engine, trees, threads, progress.span(0.0, ONA_BEGINS))
     labels = split_large(X, k, labels, mdav_plus, threads, progress)
-    rounds = _Rounds(X, k, labels, trees, threads)
-    for turn in range(MAX_ROUNDS):
-        if progress.step(1.0 - (1.0 - STARTING) * SLOWER**turn) or rounds.run(progress) < SETTLED * len(X):
-            break
-    return rounds.labels
+    labels = _run_ona(X, k, labels, trees, threads, progress.span(ONA_BEGINS, ANNEALING_BEGINS))
+    if trees is not None:
+        return labels
+    return _anneal(X, k, labels, threads, progress.span(ANNEALING_BEGINS, 1.0))
 
 
 def _start(
@@ -64,99 +67,62 @@ def _start(
     Halves are cut in oblique directions: cuts along the columns would leave gaps in their distributions.
     """
     limit = max(RECORDS_PER_START, 2 * k)
-    turned = _turn(X, np.random.default_rng(START_SEED)) if len(X) > limit else X
+    oblique = len(X) > limit
+    turned = np.einsum("ij,jk->ik", X, rotation(X.shape[1], np.random.default_rng(START_SEED))) if oblique else X
     order, starts = parts_of(turned, k, limit, RULE_VARIANCE, threads, progress.span(0.0, 0.0))
     labels, used = np.empty(len(X), np.int64), 0
     for p, members in enumerate(np.split(order, starts[1:])):
         members.sort()
-        points, own = X[members], None
-        if trees is not None:
-            points, own = trees.select(members).expand(points)
+        own = None if trees is None else trees.select(members)
         part = progress.span(p / starts.size, (p + 1) / starts.size)
         found = run_steps(
-            star, points, k, CENTROID, 1.0, False, engine=engine, trees=own, threads=threads, progress=part
+            star, X[members], k, CENTROID, 1.0, False, engine=engine, trees=own, threads=threads, progress=part
         )
         labels[members] = used + found
         used += int(found.max()) + 1
     return labels
 
 
-class _Rounds:
-    """Groups that are polished in parts, divided anew in every round; `age` counts a group's rounds without change."""
+def _run_ona(
+    X: np.ndarray, k: int, labels: np.ndarray, trees: CategoryColumns | None, threads: int, progress: Progress
+) -> np.ndarray:
+    """Rounds of ONA* until one gains little; when the time is up, the remaining parts stay as they are."""
+    records, least = (X, ONA_GAIN) if trees is None else (trees.records(X), ONA_GAIN_OF_TREES)
+    random, cost = np.random.default_rng(DIRECTIONS_SEED), sum_of_squares(X, labels)
 
-    def __init__(self, X: np.ndarray, k: int, labels: np.ndarray, trees: CategoryColumns | None, threads: int) -> None:
-        self._X, self._k, self._threads = X, k, threads
-        self._sparse = trees if trees is not None and trees.is_sparse else None
-        self._records = X if trees is None or self._sparse else trees.records(X)
-        self._random = np.random.default_rng(DIRECTIONS_SEED)
-        self.labels, self._age = labels, np.zeros(labels.max() + 1, np.int64)
+    def polish(members: np.ndarray) -> np.ndarray:
+        own = numbered(labels[members])
+        if own.max() > 0:
+            some = select(records, members)
+            polish_part(work_for(rounds_at, metric_of(some), k), some, k, PHASES_PER_ROUND, own)
+        return numbered(own)
 
-    def run(self, progress: Progress) -> int:
-        """One round; returns how many records moved.  When the time is up, parts stay as they are."""
-        quiet = self._age >= QUIET_ROUNDS
-        order = np.argsort(quiet, kind="stable")  # groups to visit come first
-        number = np.empty_like(order)
-        number[order] = np.arange(order.size)
-        old, ages, n_active = number[self.labels], self._age[order], order.size - int(quiet.sum())
-        parts = self._divide(old, progress.silent())
-        new, counts = np.empty_like(old), np.zeros(len(parts), np.int64)
-        moves = each_in_time(
-            lambda p: self._polish(parts[p], old, new, n_active),
-            range(len(parts)),
-            self._threads,
-            lambda: progress.seconds_left() <= 0,
-        )
-        for p, members in enumerate(parts):
-            if p >= len(moves):
-                new[members] = numbered(old[members])
-            counts[p] = new[members].max() + 1
-        for first, members in zip(np.cumsum(counts) - counts, parts, strict=True):
-            new[members] += first
-        self._age = _ages(old, new, ages)
-        self.labels = new
-        return sum(moves)
-
-    def _polish(self, members: np.ndarray, old: np.ndarray, new: np.ndarray, n_active: int) -> int:
-        """Polish one part: labels 0, 1, … within it."""
-        before, own = np.unique(old[members], return_inverse=True)
-        active, moved = int(np.searchsorted(before, n_active)), 0
-        if active and before.size > 1:
-            records = self._select(members)
-            work = work_for(rounds_at, metric_of(records), self._k)
-            moved = polish_part(work, records, self._k, PHASES_PER_ROUND, active, own)
-            own = numbered(own)
-        new[members] = own
-        return moved
-
-    def _select(self, members: np.ndarray) -> Any:
-        if self._sparse is None:
-            return select(self._records, members)
-        points, trees = self._sparse.select(members).expand(self._X[members])
-        return trees.records(points)
-
-    def _divide(self, labels: np.ndarray, progress: Progress) -> list[np.ndarray]:
-        """The members of each part: groups are halved by their means, seen from random directions."""
-        sizes = np.bincount(labels)
-        means = np.stack([np.bincount(labels, x) / sizes for x in self._X.T], axis=1)
-        turned = _turn(means, self._random)
-        limit = max(RECORDS_PER_PART * sizes.size // labels.size, GROUPS_PER_PART)
-        part = labels_of(*parts_of(turned, 1, limit, RULE_VARIANCE, self._threads, progress))[labels]
-        return np.split(np.argsort(part, kind="stable"), np.cumsum(np.bincount(part))[:-1])
+    for turn in range(MAX_ONA_ROUNDS):
+        if progress.step(1.0 - SLOWER**turn):
+            break
+        directions = rotation(X.shape[1], random)
+        parts = divide_groups(X, labels, directions, RECORDS_PER_PART, GROUPS_PER_PART, threads, progress.silent())
+        polished = each_in_time(polish, parts, threads, lambda: progress.seconds_left() <= 0)
+        polished += [numbered(labels[members]) for members in parts[len(polished) :]]
+        used = 0
+        for members, own in zip(parts, polished, strict=True):
+            labels[members] = used + own
+            used += int(own.max()) + 1
+        before, cost = cost, sum_of_squares(X, labels)
+        if before - cost <= least * before:
+            break
+    return labels
 
 
-def _turn(points: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Points seen from random directions: reflections, whose product has the same bits on every machine."""
-    d = points.shape[1]
-    turn = np.eye(d)
-    for v in random.standard_normal((d, d)):
-        turn -= np.multiply.outer((turn * v).sum(axis=1), v) * (2.0 / np.square(v).sum())
-    return np.einsum("ij,jk->ik", points, turn)
-
-
-def _ages(old: np.ndarray, new: np.ndarray, ages: np.ndarray) -> np.ndarray:
-    """Rounds without change of every new group: one more than before if it has the same records, otherwise 0."""
-    sizes, before = np.bincount(new), np.empty(new.max() + 1, np.int64)
-    before[new] = old  # the old group of one of its records
-    same = np.bincount(new[old == before[new]], minlength=sizes.size) == sizes
-    same &= sizes == np.bincount(old)[before]
-    return np.where(same, ages[before] + 1, 0)
+def _anneal(X: np.ndarray, k: int, labels: np.ndarray, threads: int, progress: Progress) -> np.ndarray:
+    """Rounds of annealing until one gains little; when the time is up, the remaining parts stay as they are."""
+    parts = RegionParts(X, k, labels, np.random.default_rng(MOVES_SEED), threads)
+    cost = sum_of_squares(X, labels)
+    for turn in range(MAX_ANNEAL_ROUNDS):
+        if progress.step(1.0 - SLOWER**turn):
+            break
+        gain = parts.run(STEPS_PER_RECORD, progress.silent())
+        if gain <= ANNEALING_GAIN * cost:
+            break
+        cost -= gain
+    return parts.labels

@@ -5,13 +5,36 @@ import pathlib
 from collections.abc import Callable
 
 from mag._lib.atomic import writing
+from mag.report._assessment import (
+    AssessmentFacts,
+    SubsetRisk,
+    describe_assessment,
+    draw_exposure,
+    percent,
+    write_assessment,
+)
 from mag.report._facts import Category, ReportFacts
 from mag.report._page import page
 from mag.report._plot import draw_columns
 from mag.report._recoding import Level, RecodingFacts
 from mag.report._sensitive import SensitiveFacts
 
-__all__ = ["Category", "Level", "RecodingFacts", "ReportFacts", "SensitiveFacts", "draw_columns", "page", "write"]
+__all__ = [
+    "AssessmentFacts",
+    "Category",
+    "Level",
+    "RecodingFacts",
+    "ReportFacts",
+    "SensitiveFacts",
+    "SubsetRisk",
+    "describe_assessment",
+    "draw_columns",
+    "draw_exposure",
+    "page",
+    "percent",
+    "write",
+    "write_assessment",
+]
 
 
 def write(

@@ -69,6 +69,8 @@ class ReportFacts:
         The smallest number of records that are alike in all masked columns (and `by`), counted on the published table.
     original, masked : mapping of column to float64 array of shape (n,)
         Published records, row i of both the same; missing is NaN, datetimes are seconds since 1970, durations seconds.
+    n_records, n_groups : int, optional
+        Published records and their groups, where the arrays hold a sample of them.
     labels : int array of shape (n,), or (n, m) with another scope than "joint", in the order of `names`
         The group of every record, or of every cell; negative without a group.
     kinds : mapping of column to {"datetime", "duration", "number"}
@@ -111,6 +113,8 @@ class ReportFacts:
     original: Mapping[Hashable, np.ndarray]
     masked: Mapping[Hashable, np.ndarray]
     labels: np.ndarray
+    n_records: int | None = None
+    n_groups: int | None = None
     kinds: Mapping[Hashable, str] = field(default_factory=dict)
     categories: Mapping[Hashable, Category] = field(default_factory=dict)
     ranges: Mapping[Hashable, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)

@@ -43,7 +43,13 @@ def _figures(facts: ReportFacts) -> Element:
     pairs = [("k requested", span(min(sizes), max(sizes)), "fewest records that must be alike")]
     if facts.scope == "joint":
         pairs.append(("k counted", tally(facts.smallest), "records of the smallest class of the published table"))
-        pairs.append(("Groups", tally(_groups.sizes(facts.labels).size), "each is published with one value a column"))
+        pairs.append(
+            (
+                "Groups",
+                tally(facts.n_groups or _groups.sizes(facts.labels).size),
+                "each is published with one value a column",
+            )
+        )
     else:
         pairs.append(("Alike in all columns", tally(facts.smallest), "records of the smallest class"))
     if facts.with_kept is not None:
@@ -51,7 +57,7 @@ def _figures(facts: ReportFacts) -> Element:
             ("Smallest class with kept columns", tally(facts.with_kept[0]), "records alike in all published columns")
         )
     pairs += [
-        ("Records published", tally(facts.n), "rows of the published table"),
+        ("Records published", tally(facts.n_records or facts.n), "rows of the published table"),
         ("Records withheld", tally(facts.withheld), "rows that are not published"),
     ]
     if "information_loss" in facts.utility:

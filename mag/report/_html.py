@@ -79,6 +79,11 @@ def fold_table(caption: str, heads: Sequence[str], rows: Sequence[Row], **attrib
     )
 
 
+def section(title: str, *content: Content) -> Element:
+    """A part of the page, below its title."""
+    return element("section", element("h2", title), *content)
+
+
 def write_html(root: Element) -> str:
     """The document."""
     text = ElementTree.tostring(root, encoding="unicode", method="html")

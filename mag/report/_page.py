@@ -2,13 +2,13 @@
 
 import base64
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib.resources import files
 
 from mag import __version__
 from mag.report import _cards, _head, _sections
 from mag.report._facts import ReportFacts
-from mag.report._html import element, write_html
+from mag.report._html import Element, element, write_html
 
 SECTIONS = [
     _sections.groups,
@@ -27,6 +27,16 @@ SECTIONS = [
 
 def page(facts: ReportFacts, step: Callable[[float], object] | None = None) -> str:
     """The page about a release, as a text of HTML; `step` is told the fraction of the sections that are done."""
+    sections = []
+    for done, describe in enumerate(SECTIONS, 1):
+        sections.append(describe(facts))
+        if step is not None:
+            step(done / len(SECTIONS))
+    return document(facts.title, facts.guarantee, _head.header(facts), sections)
+
+
+def document(title: str, description: str, header: Element, sections: Iterable[Element | None]) -> str:
+    """A page that loads nothing, as a text of HTML."""
     style = files("mag.report").joinpath("style.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -35,22 +45,17 @@ def page(facts: ReportFacts, step: Callable[[float], object] | None = None) -> s
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=policy),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="description", content=facts.guarantee),
+        element("meta", name="description", content=description),
         element("meta", name="generator", content=f"mag {__version__}"),
         element("meta", name="referrer", content="no-referrer"),
         element("meta", name="robots", content="noindex"),
-        element("title", facts.title),
+        element("title", title),
         element("link", rel="icon", href="data:,"),  # or else a browser asks the server for one
         element("style", style),
     )
-    sections = []
-    for done, section in enumerate(SECTIONS, 1):
-        sections.append(section(facts))
-        if step is not None:
-            step(done / len(SECTIONS))
     body = element(
         "body",
-        _head.header(facts),
+        header,
         element("main", *(section for section in sections if section is not None)),
         element(
             "footer",

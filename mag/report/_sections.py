@@ -8,7 +8,7 @@ import numpy as np
 from mag.measures.assess import unmasked_risk
 from mag.report import _columns, _groups, _svg, _words
 from mag.report._facts import ReportFacts
-from mag.report._html import Content, Element, Row, element, fold_table, join_parts, name, short, table
+from mag.report._html import Content, Element, Row, element, fold_table, join_parts, name, section, short, table
 from mag.report._recoding import describe_recoding
 from mag.report._sensitive import describe_sensitive
 from mag.report._text import figure, several, share, signed, span, tally
@@ -28,7 +28,7 @@ def groups(facts: ReportFacts) -> Element:
     every = [_groups.sizes(facts.labels_of(place)) for place in places]
     pooled = np.concatenate(every)
     if pooled.size == 0:
-        return _section("Groups", element("p", "There are no groups: every cell is missing."))
+        return section("Groups", element("p", "There are no groups: every cell is missing."))
     low, middle, high = int(pooled.min()), np.median(pooled), int(pooled.max())
     said = f"{several(pooled.size, 'group', 'groups')} of {span(low, high)} records"
     said += f", median size {figure(float(middle))}." if low < high else "."
@@ -38,8 +38,8 @@ def groups(facts: ReportFacts) -> Element:
         bars = _svg.sizes(f"Bars: {said}", _groups.histogram(pooled))
         chart = element("figure", bars, element("figcaption", caption), class_="single")
     if facts.scope == "joint":
-        return _section("Groups", element("p", said), chart)
-    return _section("Groups", element("p", f"All columns together: {said}"), chart, _groups_by_column(facts, every))
+        return section("Groups", element("p", said), chart)
+    return section("Groups", element("p", f"All columns together: {said}"), chart, _groups_by_column(facts, every))
 
 
 def _groups_by_column(facts: ReportFacts, every: list[np.ndarray]) -> Element:
@@ -79,7 +79,7 @@ def categories(facts: ReportFacts) -> Element | None:
     said = "How far published cells are from the values, and how the frequencies of categories have changed."
     heads = ("Column", "Distance", "Frequencies", f"Distance, 0 to {share(scale)}")
     listed = fold_table("Largest distance first", heads, rows, class_="losses")
-    return _section("Loss by column", element("p", said), listed)
+    return section("Loss by column", element("p", said), listed)
 
 
 def losses(facts: ReportFacts) -> Element | None:
@@ -104,7 +104,7 @@ def losses(facts: ReportFacts) -> Element | None:
         said += f" All of these figures are of the {without} without a missing cell."
     heads = ("Column", "Loss", f"Loss, 0 to {share(scale)}")
     listed = fold_table("By column, largest first", heads, rows, class_="losses")
-    return _section("Information loss", element("p", said), listed)
+    return section("Information loss", element("p", said), listed)
 
 
 def scale_of(shares: Iterable[float]) -> float:
@@ -125,7 +125,7 @@ def correlations(facts: ReportFacts) -> Element | None:
     known = ~np.isnan(change[i, j])
     i, j = i[known], j[known]
     if i.size == 0:
-        return _section("Correlations", element("p", "No two columns vary and have enough records in common."))
+        return section("Correlations", element("p", "No two columns vary and have enough records in common."))
     first = np.argsort(-np.abs(change[i, j]), kind="stable")[:MAX_CORRELATION_ROWS]
     rows: list[Row] = []
     for a, b in zip(i[first], j[first], strict=True):
@@ -143,7 +143,7 @@ def correlations(facts: ReportFacts) -> Element | None:
     most = f"The {first.size} of {tally(i.size)} pairs that changed most"
     caption = "All pairs, largest change first" if first.size == i.size else most
     listed = table(caption, ("Columns", "Before", "After", "Change"), rows, class_="numbers")
-    return _section("Correlations", element("p", said), *figures, listed)
+    return section("Correlations", element("p", said), *figures, listed)
 
 
 def _matrices(labels: list[Hashable], before: np.ndarray, after: np.ndarray) -> list[Element]:
@@ -180,7 +180,7 @@ def risk(facts: ReportFacts) -> Element | None:
     ]
     caption = "Remaining risk, and the risk of the same columns without masking"
     listed = table(caption, ("Measure", "Unmasked", "Published"), rows, class_="numbers")
-    return _section("Risk", listed, _looked_at(facts.risk), *_notes(facts.risk)) if rows else None
+    return section("Risk", listed, _looked_at(facts.risk), *_notes(facts.risk)) if rows else None
 
 
 def utility(facts: ReportFacts) -> Element | None:
@@ -191,7 +191,7 @@ def utility(facts: ReportFacts) -> Element | None:
         if key in facts.utility and (len(facts.masked) > 1 or key not in OF_PAIRS)
     ]
     listed = table("Loss for an analyst: smaller is better", ("Measure", "Value"), rows, class_="numbers")
-    return _section("Utility", listed, _looked_at(facts.utility), *_notes(facts.utility)) if rows else None
+    return section("Utility", listed, _looked_at(facts.utility), *_notes(facts.utility)) if rows else None
 
 
 def _notes(measures: Mapping[str, Any]) -> list[Element]:
@@ -229,7 +229,7 @@ def reveals(facts: ReportFacts) -> Element:
         "In addition to the published table it reveals counts of at least k records, losses, correlations and risks. "
         "These are statistics of the original: share the page only with people who may know them."
     )
-    return _section("What this page reveals", element("p", text), element("p", beware))
+    return section("What this page reveals", element("p", text), element("p", beware))
 
 
 def manifest(facts: ReportFacts) -> Element | None:
@@ -240,7 +240,7 @@ def manifest(facts: ReportFacts) -> Element | None:
     if secret:
         rows.append((["seed"], ["not shown: it would undo the shuffle"]))
     listed = table("From the manifest of the release", ("What", "Value"), rows)
-    return _section("How it was made", listed) if rows else None
+    return section("How it was made", listed) if rows else None
 
 
 def _select_entries(entries: Mapping[str, Any], secret: tuple[str, ...]) -> dict[str, Any]:
@@ -257,7 +257,3 @@ def _describe_value(value: Any, secret: tuple[str, ...]) -> str:
     if isinstance(value, (list, tuple)):
         return "".join(map(str, join_parts([[str(part)] for part in value])))
     return figure(value) if isinstance(value, float) else str(value)
-
-
-def _section(title: str, *content: Content) -> Element:
-    return element("section", element("h2", title), *content)

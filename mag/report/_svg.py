@@ -43,8 +43,8 @@ def distributions(label: str, bins: Bins, kind: str) -> Element:
     )
 
 
-def levels(label: str, bars: Sequence[ShareBar]) -> Element:
-    """Two bars for every level, before and after, below its label."""
+def levels(label: str, bars: Sequence[ShareBar], between: str = " → ") -> Element:
+    """Two bars for every level, before and after, below its label and their shares with `between` in the middle."""
     top = max(max(bar.before, bar.after) for bar in bars)
     wide = CHART_WIDTH - 2 * SIDE - 8 * LETTER
     shapes: list[Content] = []
@@ -56,7 +56,7 @@ def levels(label: str, bars: Sequence[ShareBar]) -> Element:
             room = {"x": SIDE, "y": up + down, "height": 7}
             shapes.append(element("rect", width=_n(wide * part / top), class_=kind, **room))
             if kind == "bar":
-                shapes.append(_label(f"{share(bar.before)} → {share(part)}", CHART_WIDTH - SIDE, up + 11, "end"))
+                shapes.append(_label(f"{share(bar.before)}{between}{share(part)}", CHART_WIDTH - SIDE, up + 11, "end"))
     return chart(label, *shapes, height=len(bars) * LEVEL_HEIGHT)
 
 

@@ -60,9 +60,14 @@ def facts_of(
         warnings=release.warnings,
         manifest=release.manifest(),
         sensitive=_sensitive_of(release),
-        about={**about, "Date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC"},
+        about={**about, "Date": date_now()},
         recoding=_recoding_of(release, original),
     )
+
+
+def date_now() -> str:
+    """The date and time, to the minute."""
+    return f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def _sensitive_of(release: "Release") -> list[SensitiveFacts]:

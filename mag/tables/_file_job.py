@@ -6,21 +6,25 @@ other columns row group by row group; the draft is read back and counted, and on
 
 import abc
 import json
+import os
 import pathlib
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from mag._lib import checks, workspace
-from mag._lib.atomic import MANIFEST, digest, reserving
-from mag._lib.errors import InputTypeError, InputValueError
+from mag._lib.atomic import MANIFEST, check_target, digest, reserving
+from mag._lib.errors import InputRuntimeError, InputTypeError, InputValueError
 from mag._lib.fresh import bare_field
 from mag._lib.notice import working_on
 from mag._lib.progress import Progress
 from mag._lib.roles import is_name
 from mag.api.options import progress_of
 from mag.api.table_options import Options
+from mag.api.types import ProgressReport
+from mag.report import write as write_page
 from mag.tables import _parquet
+from mag.tables._file_sample import FileSample
 from mag.tables._guarantee import Guarantee
 from mag.tables._manifest import Provenance, make_manifest
 from mag.tables._parquet import Copies, ParquetSource, check_agreement, hexadecimal
@@ -52,6 +56,10 @@ class FileRelease:
     warnings: tuple[str, ...]
     resumed: int
     _manifest: dict[str, Any]
+    _sample: FileSample | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_sample": None}  # which holds originals
 
     def __repr__(self) -> str:
         return "\n".join([str(self.guarantee), *(f"Note: {warning}" for warning in self.warnings)])
@@ -64,6 +72,29 @@ class FileRelease:
     def manifest(self) -> dict[str, Any]:
         """The manifest, which is also written next to the published file."""
         return self._manifest
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        title: str | None = None,
+        overwrite: bool = False,
+        about: Mapping[str, str] | None = None,
+        progress: ProgressReport = None,
+    ) -> pathlib.Path:
+        """Write a report on a file that was masked jointly; parameters and result are those of `Release.report`.
+
+        Classes are counted on the whole file; distributions, losses and risks are those of a sample of its groups.
+        """
+        if self._sample is None:
+            raise InputRuntimeError(
+                "report needs the release of a file with scope='joint' that mag.microaggregate returned, not a copy."
+            )
+        check_target(path, (self.path,), overwrite)
+        steps = Progress(progress_of(progress))
+        first, last = steps.span(0.0, 0.7), steps.span(0.7, 1.0)
+        page = write_page(path, self._sample.facts(self, title, about or {}, first.step), overwrite, last.step)
+        steps.finish()
+        return page
 
 
 def check_options(options: Options, engine: str, settings: Sequence[str] = ()) -> None:
@@ -87,6 +118,7 @@ class Masked:
     method: str
     warnings: tuple[str, ...] = ()
     resumed: int = 0
+    sample: FileSample | None = None
 
 
 class FileJob(abc.ABC, Generic[Parts]):
@@ -142,7 +174,7 @@ class FileJob(abc.ABC, Generic[Parts]):
             manifest = self._manifest(masked, guarantee, {"name": output.name, "sha256": digest(draft)})
             note.write_text(json.dumps(manifest, indent=1) + "\n")
         self.progress.finish()
-        return FileRelease(output, guarantee, masked.warnings, masked.resumed, manifest)
+        return FileRelease(output, guarantee, masked.warnings, masked.resumed, manifest, masked.sample)
 
     def _put_together(self, draft: pathlib.Path, parts: Parts, contents: dict[str, str]) -> None:
         """Write row group by row group; columns that were read before must have the same content."""

@@ -26,6 +26,7 @@ from mag.frames import frame_of
 from mag.methods import automatic
 from mag.tables import _parquet
 from mag.tables._file_job import MASKED, FileJob, FileRelease, Masked, check_options, give_back_memory
+from mag.tables._file_sample import FileSample
 from mag.tables._parquet import ParquetSource, check_agreement, hexadecimal
 from mag.tables._parts import PartFiles, Partitioning, examine, measure, read_records
 from mag.tables._pipeline import release_table
@@ -140,13 +141,15 @@ class JointJob(FileJob[PartFiles]):
         factors = self._factors(cut.transform)
         n_groups, n_parts, done = 0, 0, 0
         methods: dict[str, None] = {}
+        sample = FileSample.of(self.source.n, len(self.roles.columns), self.memory)
         schema = _numbered(self._bare(self.source.schema.empty_table().select(self.names)), np.arange(0)).schema
         for leaves, size in cut.parts():
             part = parts.take(PART_FILES, leaves, schema)
             rows, part = part.column(0).to_numpy(), part.select(range(1, part.num_columns)).rename_columns(self.names)
             release = release_table(part, self._part_options(len(rows), size, factors))
-            del part
             masked = release.data.select(self.roles.columns)
+            sample.add(part, masked, release.grouping.labels)
+            del part
             found = int(release.grouping.sizes.size)  # type: ignore[union-attr]
             methods |= dict.fromkeys(release.grouping.method.split(", "))
             del release
@@ -158,7 +161,7 @@ class JointJob(FileJob[PartFiles]):
         if done != self.source.n:
             raise InputRuntimeError(f"{done} of {self.source.n} records were grouped: nothing is published.")
         notes = (f"Records were grouped in {n_parts} parts.",) if n_parts > 1 else ()
-        return Masked(contents, n_groups, ", ".join(methods), notes)
+        return Masked(contents, n_groups, ", ".join(methods), notes, sample=sample)
 
     def _deal(self, parts: PartFiles) -> tuple[Partitioning, dict[str, str]]:
         """Read the file three times: the part of every record, and the hashes of the columns."""

@@ -147,7 +147,7 @@ def read(frame: Frame, request: Request) -> TableColumns:
     special = {}
     for name, values in (request.options.special or {}).items():
         units[name], special[name] = split_special(name, units[name], list(values))
-    return TableColumns(units, decimals, _weights(frame, request.options.weights), owners, special)
+    return TableColumns(units, decimals, read_weights(frame, request.options.weights), owners, special)
 
 
 def scale_of(frame: Frame, name: Hashable, options: Options) -> str:
@@ -205,11 +205,11 @@ def read_categories(
     return categories_of(frame.column(name), name, tree, order, **remedy)
 
 
-def _units(frame: Frame, name: Hashable) -> Units:
+def _units(frame: Frame, name: Hashable, role: str = "columns") -> Units:
     try:
         units = frame.column(name).units()
     except RefusedColumnError as refused:
-        raise InputTypeError(f"columns must hold numbers, dates or times; {name!r} holds {refused}.") from None
+        raise InputTypeError(f"{role} must hold numbers, dates or times; {name!r} holds {refused}.") from None
     except InputValueError as error:
         raise InputValueError(f"column {name!r} has {error}") from None
     if not units.is_integer and not np.isfinite(units.values).all():
@@ -218,11 +218,12 @@ def _units(frame: Frame, name: Hashable) -> Units:
     return units
 
 
-def _weights(frame: Frame, weights: Any) -> np.ndarray | None:
+def read_weights(frame: Frame, weights: Any) -> np.ndarray | None:
+    """The weight of every record, from a column or an array; None without any."""
     if weights is None:
         return None
     if is_name(weights, frame.names):
-        units = _units(frame, weights)
+        units = _units(frame, weights, "weights")
         if units.missing is not None:
             raise InputValueError(
                 f"weights must not be missing; got {int(units.missing.sum())} missing in {weights!r}."

@@ -1,8 +1,8 @@
-"""The project's folder; data sets and published tables, which are not part of it: beside it or at $MAG_DATA."""
+"""The project's folder; data sets, which are not part of it: beside it or at $MAG_DATA; figures of papers."""
 
 import os
 import pathlib
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(os.environ.get("MAG_DATA", PROJECT.parent / "shared" / "data"))
-REFERENCE = DATA.parent / "reference" / "tables.json"  # the figures of papers
+REFERENCE = PROJECT / "benchmarks" / "reference" / "tables.json"  # the figures of papers

@@ -5,8 +5,9 @@ import pytest
 
 import mag
 from mag._lib.progress import Progress
-from mag.methods import automatic, ona_local
+from mag.methods import _regions, automatic, ona_local
 from mag.methods._best_of import sum_of_squares
+from mag.methods.anneal import regions
 from tests.data.records import records
 
 
@@ -32,6 +33,7 @@ def small_parts(monkeypatch):
     monkeypatch.setattr(ona_local, "RECORDS_PER_START", 300)
     monkeypatch.setattr(ona_local, "RECORDS_PER_PART", 100)
     monkeypatch.setattr(ona_local, "GROUPS_PER_PART", 8)
+    monkeypatch.setattr(regions, "RECORDS_PER_PART", 100)
 
 
 @pytest.mark.parametrize("k", [2, 3, 7, 20])
@@ -67,8 +69,9 @@ def test_one_part_loses_as_little_as_ona_star(seed):
 
 @pytest.mark.parametrize("d", [3, 6])
 def test_parts_lose_little_more_than_ona_star(d, small_parts, monkeypatch):
-    monkeypatch.setattr(ona_local, "RECORDS_PER_START", 1 << 17)  # halves to start from cost more: 5 to 12 %
+    monkeypatch.setattr(ona_local, "RECORDS_PER_START", 1 << 14)  # halves to start from cost more: 5 to 12 %
     monkeypatch.setattr(ona_local, "RECORDS_PER_PART", 400)
+    monkeypatch.setattr(regions, "RECORDS_PER_PART", 400)
     local, whole = (mag.multivariate(records(4000, d), 4, method=m).information_loss for m in ("ona_local", "ona_star"))
     assert local < 1.05 * whole
 
@@ -90,14 +93,9 @@ def test_groups_straddle_the_first_cut(small_parts):
     assert local.min() > 0.9 * share(X).min()
 
 
-def test_ages_count_rounds_without_a_change():
-    old, new = np.array([0, 0, 1, 1, 2, 2, 3]), np.array([3, 3, 1, 0, 2, 2, 2])
-    assert ona_local._ages(old, new, np.array([4, 1, 2, 9])).tolist() == [0, 0, 0, 5]
-
-
 def test_directions_are_rotations():
     X = records(50, 5)
-    turned = ona_local._turn(X, np.random.default_rng(0))
+    turned = X @ _regions.rotation(5, np.random.default_rng(0))
     np.testing.assert_allclose(turned @ turned.T, X @ X.T, atol=1e-12)
     assert np.abs(turned - X).min(axis=0).max() > 1e-3
 
@@ -106,12 +104,17 @@ def test_directions_are_rotations():
     ("n", "d", "limited", "categories", "name"),
     [
         (1000, 10, False, False, "ona_star"),
-        (58_000, 10, False, False, "ona_star"),
-        (59_000, 10, False, False, "ona_local"),
+        (16_000, 10, False, False, "ona_star"),
+        (17_000, 10, False, False, "ona_local"),
+        (17_000, 10, False, True, "ona_local"),
         (10**6, 10, False, False, "ona_local"),
         (10**6, 10, False, True, "mona"),
         (10**6, 10, True, False, "anneal"),
     ],
 )
-def test_auto_takes_ona_local_for_many_records_of_numbers(n, d, limited, categories, name):
+def test_auto_takes_ona_local_for_many_records(n, d, limited, categories, name):
     assert automatic(n, d, 5, limited, categories) == name
+
+
+def test_auto_takes_ona_star_for_larger_groups():
+    assert [automatic(40_000, 10, k, False) for k in (3, 10, 50)] == ["ona_local", "ona_local", "ona_star"]

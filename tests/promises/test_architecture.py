@@ -41,6 +41,7 @@ LAYERS = [  # a module may import from its own layer and from those after it
     ["mag.methods"],
     ["mag.metrics", "mag.privacy"],
     ["mag.measures"],
+    ["mag.risk"],
     ["mag._backends"],
     ["mag.results"],
     ["mag.reference", "mag.solvers"],

@@ -78,6 +78,11 @@ def test_the_tutorial_runs_in_a_new_environment(tmp_path):
 # ---- pages
 
 
+def test_the_number_of_methods_is_that_of_the_table():
+    for page, words in ((PROJECT / "README.md", "methods, jointly"), (DOCS / "index.md", "methods for whole records")):
+        assert f"{len(METHODS)} {words}" in page.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_has_a_page(name):
     page = DOCS / "methods" / f"{name}.md"

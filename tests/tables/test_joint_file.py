@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import mag
 from mag._lib.cells import words_of_arrow
 from mag.commands.cli import main
 from mag.frames import frame_of
-from mag.tables import _joint_file, _parquet
+from mag.tables import _file_sample, _joint_file, _parquet
 from mag.tables._joint_file import bytes_of
 from mag.tables._parts import PartFiles, Partitioning, StratumNumbers, examine, measure, read_records
 from mag.verify import NotAnonymousError
@@ -275,3 +276,52 @@ def test_the_command_masks_in_parts(path, tmp_path, capsys, monkeypatch):
     assert classes(pq.read_table("out.parquet"), ["income", "age", "region"]) >= 5
     assert main([*words, "-o", "out.csv"]) == 2
     assert "--memory is for" in capsys.readouterr().err
+
+
+# ---- a report, and a dry run
+
+
+def test_a_file_out_of_core_has_a_report_of_a_sample_of_its_groups(path, tmp_path, monkeypatch):
+    monkeypatch.setattr(_file_sample, "MAX_SAMPLED_RECORDS", 600)
+    given = {"output": tmp_path / "out.parquet", "memory": 200_000, "by": "region"}
+    release = mag.microaggregate(path, 5, COLUMNS, rest="drop", **given)
+    sample = release._sample
+    labels, sizes = np.concatenate(sample.labels), np.bincount(np.concatenate(sample.labels))
+    assert 300 < labels.size < 900
+    assert sizes.min() >= 5  # whole groups
+    for name in COLUMNS:
+        after = np.concatenate([table[name] for table in sample.after])
+        assert all(np.ptp(after[labels == label]) == 0 for label in range(sizes.size))
+    page = release.report(tmp_path / "r.html", about={"Data": "people"}).read_text(encoding="utf-8")
+    assert f"{labels.size} of 3000 records, in whole groups" in page
+    assert "Records published</dt><dd>3\N{NARROW NO-BREAK SPACE}000</dd>" in page
+    assert f"Groups</dt><dd>{release.guarantee.n_groups}</dd>" in page
+    copy = pickle.loads(pickle.dumps(release))
+    assert copy._sample is None
+    with pytest.raises(RuntimeError, match="not a copy"):
+        copy.report(tmp_path / "again.html")
+    with pytest.raises(FileExistsError):
+        release.report(tmp_path / "r.html")
+
+
+def test_a_report_of_a_sample_that_is_the_file_has_its_figures(path, tmp_path):
+    release = mag.microaggregate(path, 5, COLUMNS, rest="drop", output=tmp_path / "out.parquet", memory="1GB")
+    whole = mag.microaggregate(pq.read_table(path), 5, COLUMNS, rest="drop")
+    facts = release._sample.facts(release, None, {}, lambda done: None)
+    assert facts.utility["information_loss"] == pytest.approx(whole.utility()["information_loss"])
+    assert facts.risk["k_anonymity"] == release.guarantee.smallest
+    assert "Sample" not in facts.about
+
+
+def test_the_command_writes_the_report_of_a_file_out_of_core(path, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = ["mask", path.name, "-k", "5", "-c", "income", "-c", "age", "--rest", "drop", "--memory", "1MB"]
+    assert main([*given, "--dry-run"]) == 0
+    assert "Nothing was written." in capsys.readouterr().out
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+    assert main([*given, "-o", "out.parquet", "--report", "r.html"]) == 0
+    assert "<dd>people.parquet</dd>" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert main([*given, "-o", "new.parquet", "--report", "r.html"]) == 2
+    assert not (tmp_path / "new.parquet").exists()
+    assert main([*given, "-o", "new.parquet", "--null", "age=-9"]) == 2
+    assert "--null cannot be used with --memory" in " ".join(capsys.readouterr().err.split())

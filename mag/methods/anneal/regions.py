@@ -6,14 +6,14 @@ from mag._compiled.work import work_for
 from mag._lib.progress import Progress
 from mag._lib.threads import each
 from mag.methods._best_of import sum_of_squares
+from mag.methods._regions import divide_groups
 from mag.methods.anneal.moves import COLUMNS_PER_STEP, chain_at, cool, enter, leave
 from mag.methods.anneal.recombine import best_parts, numbered
 from mag.methods.anneal.schedule import LUKEWARM, HeatPlan, short_plan
 from mag.methods.distances.neighbors import neighbors
-from mag.methods.mondrian.halving import RULE_VARIANCE, labels_of, parts_of
 
-MIN_NEIGHBORS_TRIED, MAX_NEIGHBORS_TRIED = 24, 128  # neighbors that are tried: 2k, but no fewer and no more
-RECORDS_PER_PART, MIN_GROUPS_PER_PART = 1024, 16  # records of a part, and groups at least
+WHOLE_NEIGHBORS, PART_NEIGHBORS = (24, 128), (10, 32)  # that are tried: 2k, but no fewer and no more
+RECORDS_PER_PART, MIN_GROUPS_PER_PART = 4096, 16  # records of a part, and groups at least
 HOPE = 0.3  # expected gain of another heat, relative to the first one
 ROUNDING_COST = 1e-290  # a mean cost that is due to rounding
 
@@ -53,8 +53,8 @@ class Chains:
         self, X: np.ndarray, k: int, labels: np.ndarray, restarts: int, random_state: np.random.Generator, threads: int
     ) -> None:
         self._X, self._threads, self._labels = _pad_columns(X), threads, labels
-        near = nearest(self._X, k, threads)
-        self.scale, self.mean = scale_of(self._X, k, near), sum_of_squares(X, labels) / len(X)
+        near = _nearest(self._X, k, WHOLE_NEIGHBORS, threads)
+        self.scale, self.mean = _scale_of(self._X, k, near), sum_of_squares(X, labels) / len(X)
         seeds = random_state.integers(1, 2**62, size=restarts)
         self._regions = [Region(self._X, k, near, self.scale, labels, seed) for seed in seeds]
 
@@ -80,8 +80,11 @@ class RegionParts:
         self.labels = labels
         self._gains: np.ndarray | None = None
 
-    def run(self, steps: float, progress: Progress) -> None:
-        """One round with this number of steps per record, from the heat that gained most when it was tried last."""
+    def run(self, steps: float, progress: Progress) -> float:
+        """One round with this number of steps per record, from the heat that gained most when it was tried last.
+
+        Returns how much less the groups cost.
+        """
         k, labels = self._k, np.empty_like(self.labels)
         parts, choice = self._divide(progress.silent()), 0 if self._gains is None else int(np.argmax(self._gains))
         seeds = self._random.integers(1, 2**62, size=len(parts))
@@ -94,8 +97,8 @@ class RegionParts:
             cost = sum_of_squares(rows, old)
             if progress.seconds_left() <= 0 or cost < ROUNDING_COST * members.size or old.max() == 0:
                 return 0.0
-            near = nearest(rows, k, 1)
-            region = Region(rows, k, near, scale_of(rows, k, near), old, seed)
+            near = _nearest(rows, k, PART_NEIGHBORS, 1)
+            region = Region(rows, k, near, _scale_of(rows, k, near), old, seed)
             region.run(short_plan(cost / members.size, LUKEWARM[choice], steps), progress)
             labels[members] = new = best_parts(rows, [old, region.labels()])
             return cost - sum_of_squares(rows, new)
@@ -108,16 +111,12 @@ class RegionParts:
         for number, members in enumerate(parts):
             part[members] = number
         self.labels = numbered(part * (labels.max() + 1) + labels)
+        return gain
 
     def _divide(self, progress: Progress) -> list[np.ndarray]:
-        """The members of each part: groups are halved by their means, seen from random directions."""
         n, d = self._X.shape
-        sizes = np.bincount(self.labels)
-        means = np.stack([np.bincount(self.labels, x) / sizes for x in self._X.T], axis=1)
-        turned = np.einsum("ij,jk->ik", means, self._random.standard_normal((d, d)))
-        limit = max(min(RECORDS_PER_PART, n // 4) * sizes.size // n, MIN_GROUPS_PER_PART)
-        part = labels_of(*parts_of(turned, 1, limit, RULE_VARIANCE, self._threads, progress))[self.labels]
-        return np.split(np.argsort(part, kind="stable"), np.cumsum(np.bincount(part))[:-1])
+        directions, records = self._random.standard_normal((d, d)), min(RECORDS_PER_PART, n // 4)
+        return divide_groups(self._X, self.labels, directions, records, MIN_GROUPS_PER_PART, self._threads, progress)
 
 
 def _pad_columns(X: np.ndarray) -> np.ndarray:
@@ -125,12 +124,13 @@ def _pad_columns(X: np.ndarray) -> np.ndarray:
     return np.concatenate([X, np.zeros((n, -d % COLUMNS_PER_STEP))], axis=1)
 
 
-def nearest(X: np.ndarray, k: int, threads: int) -> np.ndarray:
+def _nearest(X: np.ndarray, k: int, limits: tuple[int, int], threads: int) -> np.ndarray:
     """The neighbors of every record that are tried."""
-    return neighbors(X, min(max(MIN_NEIGHBORS_TRIED, min(2 * k, MAX_NEIGHBORS_TRIED)), len(X) - 1), threads)
+    least, most = limits
+    return neighbors(X, min(max(least, min(2 * k, most)), len(X) - 1), threads)
 
 
-def scale_of(X: np.ndarray, k: int, near: np.ndarray) -> np.ndarray:
+def _scale_of(X: np.ndarray, k: int, near: np.ndarray) -> np.ndarray:
     """A lower bound on the cost of each record: its share if its group were its k - 1 nearest neighbors."""
     total = np.zeros(len(X))
     for rank in range(min(k - 1, near.shape[1])):

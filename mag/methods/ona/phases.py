@@ -155,14 +155,14 @@ def _visit(space, groups, phase, cursor, many):
 
 
 @called
-def _run_rounds(space, groups, rounds, many):
-    """Run both phases on the first `many` groups, `rounds` times or until nothing changes; return the number moved."""
+def _run_rounds(space, groups, rounds):
+    """Run both phases, `rounds` times or until nothing changes; return the number of records that moved."""
     moved = ZERO
     for _ in range(rounds):
         groups.counts[CHANGED] = 0
         for phase in range(2):
             groups.counts[VISITS] = 0
-            _visit(space, groups, phase, ZERO, many)
+            _visit(space, groups, phase, ZERO, ALL_GROUPS)
         if groups.counts[CHANGED] == 0:
             break
         moved += groups.counts[CHANGED]
@@ -213,22 +213,19 @@ def group_part(work, X, k, rounds, labels, members):
             return False
     groups = groups_at(space, metric, k)
     form(groups, part(own, 0))
-    _run_rounds(space, groups, rounds, ALL_GROUPS)
+    _run_rounds(space, groups, rounds)
     for p in range(n):
         labels[members[p]] = groups.label[p]
     return own.size == n  # the array is alive until here
 
 
 @jit
-def polish_part(work, X, k, rounds, active, labels):
-    """ONA* from groups with labels 0, 1, … of fewer than 2k records; only the first `active` groups are visited.
-
-    The others receive records.  Groups that a split appends wait for the next call.  Returns how many records moved.
-    """
+def polish_part(work, X, k, rounds, labels):
+    """ONA* from groups with labels 0, 1, … of fewer than 2k records; returns how many records moved."""
     space = space_in(work)
     groups = groups_at(space, metric_of(X), k)
     form(groups, part(labels, 0))
-    moved = _run_rounds(space, groups, rounds, active)
+    moved = _run_rounds(space, groups, rounds)
     for p in range(labels.size):
         labels[p] = groups.label[p]
     return moved

@@ -1,0 +1,1 @@
+"""Risk before masking, from columns of codes: one subject a file."""

@@ -1,0 +1,220 @@
+"""The figures of sdcMicro 5.8.1 on its own survey, on a small table of its documentation, and on Adult."""
+
+import csv
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import mag
+from mag.risk import subsets
+from mag.risk.frequencies import count_classes
+from mag.risk.household import household_risk
+from mag.risk.suda import dis_scores
+from tests.data.paths import DATA
+from tests.oracles.risk import exact_risk, sdcmicro_risk
+
+REFERENCE = DATA.parent / "reference"
+KEYS = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
+ADULT = ["sex", "age", "race", "marital-status", "education", "native-country"]
+SINGLE = 2e-7  # sdcMicro computes DIS-SUDA in float32
+
+pytestmark = pytest.mark.skipif(
+    not (REFERENCE / "sdcmicro.json").is_file(), reason="the figures of sdcMicro are not part of the project"
+)
+
+
+@pytest.fixture(scope="module")
+def figures():
+    return json.loads((REFERENCE / "sdcmicro.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def by_record():
+    with (REFERENCE / "sdcmicro_survey_records.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    return {
+        name: np.array([np.nan if row[name] in ("", "NA", "NaN") else float(row[name]) for row in rows])
+        for name in rows[0]
+    }
+
+
+@pytest.fixture(scope="module")
+def survey():
+    return pl.read_csv(DATA / "survey.csv")
+
+
+@pytest.fixture(scope="module")
+def assessment(survey):
+    return mag.assess(survey, KEYS, weights="sampling_weight", household="ori_hid", sensitive="hhcivil")
+
+
+@pytest.fixture(scope="module")
+def francdat():
+    return pl.read_csv(DATA / "francdat.csv")
+
+
+FRANCDAT = ["Key1", "Key2", "Key3", "Key4"]
+
+
+def close(found, expected, rel=1e-9):
+    return np.asarray(found).tolist() == pytest.approx(np.asarray(expected).tolist(), rel=rel, abs=1e-15)
+
+
+def theirs(fk, Fk):
+    return np.array([sdcmicro_risk(f, F) for f, F in zip(fk, Fk, strict=True)])
+
+
+def test_frequencies_of_the_survey(assessment, by_record, figures):
+    assert assessment.records["fk"].to_list() == by_record["fk"].tolist()
+    assert assessment.records["Fk"].to_list() == by_record["Fk"].tolist()
+    counts = figures["testdata.freqCalc"]["value"]
+    assert counts["n1"] == assessment.summary["uniques"]
+    assert counts["n_fk_below_3"] == assessment.summary["below_3"]
+    assert counts["n_fk_below_5"] == assessment.summary["below_5"]
+    assert figures["testdata.kAnon_violations.k5"]["value"][0] == assessment.summary["below_5"]
+
+
+def test_individual_risk_equals_their_exact_formula_where_that_is_a_number(assessment, by_record):
+    risk, known = assessment.records["risk"].to_numpy(), ~np.isnan(by_record["rk_exact"])
+    assert close(risk[known], by_record["rk_exact"][known])
+    assert (~known).sum() == 176  # all of the class of 176: their fault
+    assert risk[~known].tolist() == pytest.approx([exact_risk(176, 17600)] * 176, rel=1e-12)
+
+
+def test_their_default_formula_is_an_approximation(assessment, by_record):
+    risk, fk, Fk = (assessment.records[name].to_numpy() for name in ("risk", "fk", "Fk"))
+    assert close(theirs(fk, Fk), by_record["rk"])
+    assert close(risk[fk <= 2], by_record["rk"][fk <= 2])
+    assert (by_record["rk"] / risk).min() > 1 - 1e-9
+    assert (by_record["rk"] / risk).max() < 1.0045
+
+
+def test_household_and_global_risk(assessment, by_record, survey, figures):
+    homes = survey["ori_hid"].to_numpy()
+    assert close(household_risk(by_record["rk"], homes), by_record["hier_risk"])
+    assert close(household_risk(assessment.records["risk"].to_numpy(), homes), assessment.records["household_risk"])
+    value = figures["testdata.measure_risk"]["value"]
+    assert by_record["rk"].sum() == pytest.approx(value["global_risk_ER"], rel=1e-9)
+    for ours, key in (
+        ("expected_reidentifications", "global_risk_ER"),
+        ("mean_risk", "global_risk"),
+        ("household_reidentifications", "hier_risk_ER"),
+        ("mean_household_risk", "hier_risk"),
+    ):
+        assert 1 < value[key] / assessment.summary[ours] < 1.0003, key
+
+
+def test_global_risk_without_weights(survey, figures):
+    value = figures["testdata.measure_risk.no_weights"]["value"]
+    summary = mag.assess(survey, KEYS, max_size=1).summary
+    assert summary["expected_reidentifications"] == pytest.approx(value["global_risk_ER"], rel=1e-12)
+    assert summary["mean_risk"] == pytest.approx(value["global_risk"], rel=1e-12)
+
+
+def test_suda_scores_and_contributions_of_the_survey(assessment, by_record, figures):
+    records = assessment.records
+    assert records["suda"].to_list() == by_record["suda"].tolist()
+    for name in KEYS:
+        assert close(records[f"{name}_contribution"], by_record[f"{name}_contribution"]), name
+    assert close(records["dis_suda"], by_record["dis_suda"], SINGLE)
+    value = figures["testdata.suda2"]["value"]
+    shares = dict(assessment.columns.select("column", "suda_share").iter_rows())
+    for row in value["attribute_contributions"]:
+        assert 100 * shares[row["variable"]] == pytest.approx(row["contribution"], rel=1e-9)
+    check_levels(assessment.levels, survey_levels=value["attribute_level_contributions"])
+
+
+def check_levels(levels, survey_levels):
+    """Values of few records are not named: their shares are compared without the values."""
+    named = {(row["column"], row["level"]): row["suda_share"] for row in levels.iter_rows(named=True) if row["level"]}
+    for row in survey_levels:
+        share = named.pop((row["variable"], str(row["attribute"])), None)
+        if share is not None:
+            assert 100 * share == pytest.approx(row["contribution"], rel=1e-9)
+    assert not named
+    for column in KEYS:
+        ours = levels.filter(pl.col("column") == column)["suda_share"].sort().to_numpy() * 100
+        expected = sorted(row["contribution"] for row in survey_levels if row["variable"] == column)
+        assert close(ours, expected)
+
+
+def test_their_other_scores(survey, by_record):
+    """`original_scores=FALSE` gives a minimal unique of s of m columns ``(2^(m−s) − 1) / C(m, s)`` points."""
+    m, codes = len(KEYS), [survey[name].to_numpy() for name in KEYS]
+    points = np.array([0.0] + [(2 ** (m - s) - 1) / points_choose(m, s) for s in range(1, m + 1)])
+    codes = [np.unique(own, return_inverse=True)[1] for own in codes]
+    scores = subsets.walk(codes, None, m, points).scores
+    assert close(scores, by_record["suda_alt"])
+    sizes = count_classes(codes).sample
+    doubles = 2 * int((sizes == 2).sum())
+    assert close(dis_scores(scores, int((sizes == 1).sum()), doubles, m, 0.01), by_record["dis_suda_alt"], SINGLE)
+
+
+def points_choose(m, s):
+    return np.prod(np.arange(m - s + 1, m + 1)) / np.prod(np.arange(1.0, s + 1))
+
+
+def test_distinct_sensitive_values(assessment, figures):
+    distinct = assessment.classes["hhcivil_distinct"].to_numpy()[assessment.records["class"].to_numpy()]
+    value = figures["testdata.ldiversity.hhcivil"]["value"]["hhcivil_Distinct_Ldiversity"]
+    assert (distinct.sum(), distinct.max()) == (value["sum"], value["max"])
+    assert distinct[:20].tolist() == value["first20"]
+
+
+def test_the_small_table(francdat, figures):
+    found = mag.assess(francdat, FRANCDAT, weights="w", sampling_fraction=0.01)
+    records = found.records
+    assert records["fk"].to_list() == figures["francdat.freqCalc.fk"]["value"]
+    assert records["Fk"].to_list() == figures["francdat.freqCalc.Fk"]["value"]
+    for formula in ("approx", "exact"):
+        assert close(records["risk"], figures[f"francdat.indivRisk.{formula}"]["value"])
+    risk = figures["francdat.measure_risk"]["value"]
+    assert found.summary["expected_reidentifications"] == pytest.approx(risk["global_risk_ER"], rel=1e-12)
+    value = figures["francdat.suda2"]["value"]
+    assert records["suda"].to_list() == value["score"]
+    assert close(records["dis_suda"], value["disScore"], SINGLE)
+    for name in FRANCDAT:
+        expected = [row[f"{name}_contribution"] for row in value["contributionPercent"]]
+        assert close(records[f"{name}_contribution"], expected)
+    shares = dict(found.columns.select("column", "suda_share").iter_rows())
+    for row in value["attribute_contributions"]:
+        assert 100 * shares[row["variable"]] == pytest.approx(row["contribution"], rel=1e-9)
+    without = mag.assess(francdat, FRANCDAT).records["risk"]
+    assert without.to_list() == figures["francdat.indivRisk.population"]["value"]
+
+
+@pytest.mark.parametrize("fraction", [0.1, 0.2])
+def test_sampling_fractions(francdat, figures, fraction):
+    found = mag.assess(francdat, FRANCDAT, sampling_fraction=fraction).records["dis_suda"]
+    assert close(found, figures[f"francdat.suda2.DisFraction{fraction}"]["value"]["disScore"], SINGLE)
+
+
+@pytest.mark.parametrize("alpha", [0, 1])
+def test_missing_keys(francdat, figures, alpha):
+    blank = francdat.with_columns(
+        pl.when(pl.int_range(pl.len()) != row).then(name).alias(name) for row, name in ((4, "Key4"), (6, "Key1"))
+    )
+    found = mag.assess(blank, FRANCDAT, weights="w", missing="wildcard", alpha=alpha).records
+    value = figures[f"francdat_missing.freqCalc.alpha{alpha}"]["value"]
+    assert found["fk"].to_list() == value["fk"]
+    assert found["Fk"].to_list() == value["Fk"]
+    assert close(found["risk"], value["rk"])
+
+
+def test_adult(figures):
+    table = pl.read_csv(DATA / "adult_arx" / "adult.csv", separator=";")
+    found = mag.assess(table, ADULT, weights=np.full(len(table), 10.0))
+    value = figures["adult.suda2.6keys"]["value"]
+    again = figures["adult.suda2.6keys"]["independent_recount"]
+    scores = found.records["suda"]
+    assert (scores.sum(), scores.max(), (scores > 0).sum()) == (value["sum"], value["max"], value["records_above_0"])
+    sizes = found.subsets.group_by("size").agg(pl.col("minimal_uniques").sum()).sort("size")
+    assert sizes["minimal_uniques"].to_list() == again["msu_by_size"]
+    shares = dict(found.columns.select("column", "suda_share").iter_rows())
+    assert close([100 * shares[name] for name in ADULT], again["contribution_percent"])
+    value = figures["adult.measure_risk.w10"]["value"]
+    assert found.summary["expected_reidentifications"] == pytest.approx(value["mag_exact_sum"], rel=1e-12)
+    assert theirs(found.records["fk"], found.records["Fk"]).sum() == pytest.approx(value["global_risk_ER"], rel=1e-9)
+    assert found.summary["uniques"] == value["uniques"]
