@@ -563,7 +563,7 @@ class Options:
         None,
         "With several columns: True measures each in standard deviations of the whole table's column, the same in all "
         'strata; "range" measures numbers in their range and categories by their loss, to minimize `Release.ncp`.  By '
-        'default True for numbers, and "range" if any column has categories; the manifest says which.',
+        'default "range" if there are categories, and numbers only with the aggregate "range"; otherwise True.',
         (MICROAGGREGATE, PARQUET_JOINTLY, COMPARE, ESTIMATOR),
         hint='bool | Literal["range"] | None',
         kind='bool or "range", optional',

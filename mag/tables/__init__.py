@@ -197,7 +197,7 @@ def microaggregate(
     standardize : bool or "range", optional
         With several columns: True measures each in standard deviations of the whole table's column, the same in all
         strata; "range" measures numbers in their range and categories by their loss, to minimize `Release.ncp`.  By
-        default True for numbers, and "range" if any column has categories; the manifest says which.
+        default "range" if there are categories, and numbers only with the aggregate "range"; otherwise True.
     missing : {"drop", "error", "group"}
         How to treat records with missing cells in `columns` (null, NaN, NaT): withhold them, raise an error, or group
         them with records that miss the same cells; missing cells stay missing.
