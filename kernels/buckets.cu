@@ -21,9 +21,9 @@ struct Shelf {
 // The digit of a key from bit `shift` on, counted from the least key.
 DEVICE int digit_of(key_type key, key_type least, int shift) { return (int)((key_type)(key - least) >> shift & 255); }
 
-// One pass: keys go where their digit belongs, stably.  seen[0] tells where every digit begins; returns whether one has
+// One pass: keys go where their digit belongs, stably.  seen[0] tells where every digit begins, `crowded` whether one has
 // more than NEAR keys.
-DEVICE bool sort_digit(Shelf& s, int size, key_type least, int shift)
+DEVICE void sort_digit(Shelf& s, int size, key_type least, int shift)
 {
     const int warp = (int)threadIdx.x / 32, rounds = (size + THREADS - 1) / THREADS;
     key_type key[ROUNDS];
@@ -51,7 +51,6 @@ DEVICE bool sort_digit(Shelf& s, int size, key_type least, int shift)
             s.carried[place] = carried[r];
         }
     __syncthreads();
-    return s.crowded;
 }
 
 // Keys of one digit follow each other; each goes behind those of them that come before it, stably.
@@ -147,9 +146,9 @@ DEVICE void sort_shelf(Shelf& s, int size)
     for (int step = BITS / 2; step; step /= 2)
         if (range >> (top + step - 1)) top += step;
     const int first = max(top - 8, 0);
-    const bool crowded = sort_digit(s, size, least, first);
+    sort_digit(s, size, least, first);
     if (first == 0) return;
-    if (!crowded) {
+    if (!s.crowded) {
         order_digits(s, size, least, first);
         return;
     }
@@ -240,7 +239,7 @@ extern "C" __global__ void __launch_bounds__(256)
 lay_out(const key_type* __restrict__ splitters, int buckets, int parts, int* __restrict__ counts,
         int* __restrict__ starts, int* __restrict__ done)
 {
-    __shared__ int of_warps[WARPS];
+    __shared__ int of_warps[WARPS], wide[WARPS];
     const int thread = (int)threadIdx.x;
     int* mine = counts + (i64)blockIdx.x * parts * DIGITS + thread;
     int sum = 0;
@@ -255,7 +254,7 @@ lay_out(const key_type* __restrict__ splitters, int buckets, int parts, int* __r
         next += here;
     }
     const bool fits = sum <= CAPACITY || is_constant(splitters + blockIdx.x * DIGITS, thread, buckets);
-    const bool too_wide = any_of(!fits, of_warps);
+    const bool too_wide = any_of(!fits, wide);
     if (thread == 0) done[blockIdx.x] = !too_wide;
 }
 

@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Assessment",
     "CacheWarning",
+    "Check",
     "Closeness",
     "CodesWarning",
     "ColumnGroupings",
@@ -31,6 +32,7 @@ __all__ = [
     "UnitsWarning",
     "assess",
     "backends",
+    "check",
     "columns",
     "compare",
     "distributed",
@@ -73,6 +75,7 @@ if TYPE_CHECKING:
     from mag.results import ColumnGroupings, Grouping, RecordGrouping
     from mag.tables import Guarantee, Release, Suppression, generalize, microaggregate, suppress
     from mag.tables.assess import Assessment, assess
+    from mag.tables.check import Check, check
     from mag.tables.compare import Comparison, compare
     from mag.tables.criteria import Closeness
     from mag.tables.look import Look, look
@@ -81,6 +84,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Assessment": "mag.tables.assess",
     "CacheWarning": "mag._lib.errors",
+    "Check": "mag.tables.check",
     "Closeness": "mag.tables.criteria",
     "CodesWarning": "mag._lib.errors",
     "ColumnGroupings": "mag.results",
@@ -104,6 +108,7 @@ _HOMES = {
     "InputRuntimeError": "mag._lib.errors",
     "InputTypeError": "mag._lib.errors",
     "InputValueError": "mag._lib.errors",
+    "check": "mag.tables.check",
     "columns": "mag.api.columns",
     "compare": "mag.tables.compare",
     "distributed": "mag.distributed",

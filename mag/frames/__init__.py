@@ -17,7 +17,7 @@ from mag.frames.pandas import PandasFrame
 from mag.frames.polars import PolarsFrame
 from mag.frames.units import RefusedColumnError, Units
 
-__all__ = ["Column", "Frame", "RefusedColumnError", "Units", "frame_of"]
+__all__ = ["Column", "Frame", "RefusedColumnError", "Units", "frame_of", "is_lazy"]
 
 ACCEPTED_TABLES = "a frame of pandas, polars or pyarrow, or a dictionary of arrays"
 
@@ -47,6 +47,14 @@ def frame_of(table: Any) -> Frame:
     if library is PandasFrame:
         return library(table, frame, list(table.columns))
     return library(frame.to_native(), frame, list(frame.columns))
+
+
+def is_lazy(table: Any) -> bool:
+    """Whether an engine that narwhals knows holds the rows."""
+    try:
+        return isinstance(nw.from_native(table), nw.LazyFrame)
+    except TypeError:
+        return False
 
 
 def _describe_lazy(table: Any) -> str:
