@@ -1,4 +1,4 @@
-"""Categories in columns: the embedding, what groups are replaced by, dtypes, what the guarantee says, and no leaks."""
+"""Categories in columns: the embedding, representatives, dtypes, the guarantee, and no leaks."""
 
 import itertools
 import json
