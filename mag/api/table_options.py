@@ -561,9 +561,9 @@ class Options:
     )
     standardize: Any = option(
         None,
-        "With several columns: measure each in standard deviations of the whole table's column, the same in all "
-        'strata; True by default.  "range" measures numbers in their range and categories by their loss, to minimize '
-        "`Release.ncp`.",
+        "With several columns: True measures each in standard deviations of the whole table's column, the same in all "
+        'strata; "range" measures numbers in their range and categories by their loss, to minimize `Release.ncp`.  By '
+        'default "range" if there are categories, and numbers only with the aggregate "range"; otherwise True.',
         (MICROAGGREGATE, PARQUET_JOINTLY, COMPARE, ESTIMATOR),
         hint='bool | Literal["range"] | None',
         kind='bool or "range", optional',

@@ -198,9 +198,9 @@ def microaggregate(
     weights : column name or array, optional
         The weights of records in means and medians, and in the optimum of a single column.  k does not count them.
     standardize : bool or "range", optional
-        With several columns: measure each in standard deviations of the whole table's column, the same in all strata;
-        True by default.  "range" measures numbers in their range and categories by their loss, to minimize
-        `Release.ncp`.
+        With several columns: True measures each in standard deviations of the whole table's column, the same in all
+        strata; "range" measures numbers in their range and categories by their loss, to minimize `Release.ncp`.  By
+        default "range" if there are categories, and numbers only with the aggregate "range"; otherwise True.
     missing : {"drop", "error", "group"}
         How to treat records with missing cells in `columns` (null, NaN, NaT): withhold them, raise an error, or group
         them with records that miss the same cells; missing cells stay missing.

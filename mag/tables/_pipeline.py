@@ -502,6 +502,8 @@ def make_release(
     warn_of_linked(linked, CALLER)
     warnings = (*_warnings(published.data, frame, columns, strata, groups, request), *linked)
     recorded = record_options(request.options, request.roles, MICROAGGREGATE) | {"threads": request.threads}
+    if set(request.plan.scales.values()) != {"number"}:  # chosen by the columns, unless the caller did
+        recorded["standardize"] = request.plan.standardize
     provenance = Provenance.of(recorded, frame.n, frame.names, seconds)
     categories = {name: unit for name, unit in columns.units.items() if isinstance(unit, CategoryCodes)}
     if published.permutation is not None:
