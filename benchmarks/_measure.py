@@ -36,7 +36,7 @@ def best(function: Callable[[], object], repeats: int = 5, budget: float = 3.0) 
 
 
 def machine() -> dict:
-    """Where and with what the figures were measured."""
+    """The machine and the versions of a measurement."""
     packages = {}
     for name in ("numpy", "numba", "microagg1d", "microaggregation", "mag-sdc"):
         try:
@@ -63,7 +63,7 @@ def _processor() -> str:
 
 
 def save(name: str, rows: list[dict]) -> None:
-    """Write rows and machine facts as JSON, beside the benchmarks."""
+    """Write rows and machine facts as JSON, into the folder of the benchmarks."""
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.json").write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1))
 

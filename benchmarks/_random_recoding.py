@@ -100,8 +100,8 @@ def draw_recoding(seed: int) -> Recoding:
     if command == "generalize":
         if "age" in trees and draw.chance(0.5):
             trees["age"] = mag.Hierarchy.intervals(0, 100, [5, 20])
-        options |= {"hierarchies": trees, "suppress": draw.one([0.0, 0.05, 0.3]),
-                    "suppressed": draw.one(["root", "withhold"])}  # fmt: skip
+        options |= {"hierarchies": trees, "max_suppressed": draw.one([0.0, 0.05, 0.3]),
+                    "show_suppressed_as": draw.one(["root", "withhold"])}  # fmt: skip
         true = masked
     else:
         true = _add_aggregates(draw, masked, trees, options)

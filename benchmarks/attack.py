@@ -4,7 +4,7 @@ Every case is masked or generalized, in memory, by the command, or out of core, 
 comes out is read and counted by code of its own on pandas, csv, pyarrow, zipfile and pyreadstat.  Printed are the cases
 by kind and what was refused and in which words; and, all of which must be 0, classes that break k, l or t, kept cells
 that differ from the original, published cells that are not true for their record, bytes of dropped columns and withheld
-records, files that a refused run leaves behind, errors that are not a sentence of ours or quote a planted text, and
+records, files that a refused run does not remove, errors that are not a sentence of ours or quote a planted text, and
 escape sequences on the terminal.
 """
 
@@ -127,7 +127,7 @@ MEMORY = {
 }
 
 
-CHUNK = 200  # cases that a process runs before it tells
+CHUNK = 200  # cases that a process runs before it reports
 WRONG = ("violation", "altered", "false", "leak", "leftover", "terminal", "traceback")
 
 
@@ -297,7 +297,7 @@ def _recoding_words(asked: Recoding, folder: str) -> list[str]:
     words += [f"--aggregate={name}={how}" for name, how in asked.options.get("aggregate", {}).items()]
     words += [f"--order={name}={','.join(listed)}" for name, listed in asked.options.get("order", {}).items()]
     words += [f"--round={name}={digits}" for name, digits in asked.options.get("round", {}).items()]
-    for option in ("suppress", "suppressed", "missing", "small_strata", "method"):
+    for option in ("max_suppressed", "show_suppressed_as", "missing", "small_strata", "method"):
         if option in asked.options:
             words.append(f"--{option.replace('_', '-')}={asked.options[option]}")
     return [*words, *(["--shuffle"] if asked.options.get("shuffle") else [])]
@@ -307,7 +307,7 @@ def _recoding_words(asked: Recoding, folder: str) -> list[str]:
 
 
 def stream_case(seed: int, folder: str) -> tuple[str, str | None]:
-    """Mask a Parquet file by column or jointly, in blocks of a few rows, and count what stands on the disk."""
+    """Mask a Parquet file by column or jointly, in blocks of a few rows, and count the classes of the written file."""
     draw, asked = Draw(seed + 5 * 10**9), request(seed, *FORMATS["parquet"])
     there, out = _empty(folder, "parquet", "parquet")
     try:
@@ -360,7 +360,7 @@ FORMATS = {  # kinds of cells that are written into a file of this format, for c
 
 
 def file_case(seed: int, folder: str) -> tuple[str, str | None]:
-    """Mask one file by the command line and count what stands on the disk."""
+    """Mask one file by the command line and count the classes of the written file."""
     draw = Draw(seed + 2 * 10**9)
     source, target = draw.one(list(FORMATS)), draw.one(list(FORMATS))
     target = source if draw.chance(0.4) else target
@@ -612,7 +612,7 @@ def kind_of(seed: int, share: float) -> str:
 
 
 def run(seeds: Sequence[int], share: float, until: float = float("inf")) -> dict[str, collections.Counter]:
-    """Some cases one after the other: what they were, and what came of them."""
+    """Some cases one after the other, and their results."""
     warnings.simplefilter("ignore")
     found: dict[str, collections.Counter] = collections.defaultdict(collections.Counter)
     quick = pathlib.Path("/dev/shm")

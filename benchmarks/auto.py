@@ -1,4 +1,4 @@
-"""What "auto" chooses, beside its candidates: loss, processor time, the largest change of a share, and who dominates.
+"""The method that "auto" chooses, and its candidates: loss, processor time, change of shares, and who dominates.
 
     python -m benchmarks.auto                                       # 1000 and 10 000 records: minutes
     python -m benchmarks.auto --records 100000 --k 5                # minutes

@@ -20,7 +20,7 @@ RIVALS = 8  # columns of microagg1d's loop that are measured, for the sake of ti
 
 
 def ways(X, k):
-    """What is timed, by name."""
+    """The calls that are timed, by name."""
     found = {
         "argsort": lambda: np.argsort(X, axis=0),
         "one": lambda: mag.columns(X, k, threads=1).labels,

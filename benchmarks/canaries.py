@@ -9,7 +9,7 @@ from tests.data.canaries import Refused, every_case, findings, usual_cases
 
 
 def main() -> None:
-    """Run the cases of tests/promises/test_canaries.py and print what was found, by input and output."""
+    """Run the cases of tests/promises/test_canaries.py and print the findings, by input and output."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--all", action="store_true", help="every combination, with three seeds")
     cases = list(every_case() if parser.parse_args().all else usual_cases())

@@ -1,4 +1,4 @@
-"""What diversity and closeness cost: `python -m benchmarks.closeness [--adult 4000]`.
+"""The price of diversity and closeness: `python -m benchmarks.closeness [--adult 4000]`.
 
 Census, quasi-identifiers TAXINC and POTHVAL in standard deviations: SSE / SST without a criterion, by both ways to
 enforce t-closeness and by the better of them; beside the published algorithm (one record of each of max(k, b) buckets,

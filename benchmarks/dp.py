@@ -1,4 +1,4 @@
-"""Differential privacy: what private releases cost in time: `python -m benchmarks.dp [records] [counts]`.
+"""Differential privacy: the time of private releases: `python -m benchmarks.dp [records] [counts]`.
 
 Seconds for a table of six columns through `sample` and `mondrian`, for noisy counts through `histogram`, for noisy
 means, and for the exact δ; each beside NumPy's own work on the same numbers, one sort of a column or one draw of float

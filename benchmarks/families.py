@@ -3,7 +3,7 @@
 Times as ratios to `sklearn.neighbors.NearestNeighbors(n_neighbors=10, algorithm="brute")`, fit and kneighbors, on the
 same 30 000 × 24 standard normal data, k = 5, on two threads in one run; MONA on a million records, with its memory;
 searches for gain factors; and what "auto" chooses between, ONA* and MONA, on more and more records.  One of them alone:
-`ratios`, `million`, `gammas` or `crossover` behind the command; behind `ratios`, methods.
+`ratios`, `million`, `gammas` or `crossover` as an argument; after `ratios`, methods.
 """
 
 import os
@@ -27,7 +27,7 @@ OTHERS = ("nearest_neighbor", "mondrian_v", "mondrian_v2d", "mona_2d")
 
 
 def ratios(n: int = 30_000, d: int = 24) -> list[dict]:
-    """Every method beside the neighbors."""
+    """Every method relative to the neighbors."""
     from sklearn.neighbors import NearestNeighbors
 
     X = np.random.default_rng(0).normal(size=(n, d))
@@ -55,7 +55,7 @@ def ratios(n: int = 30_000, d: int = 24) -> list[dict]:
 
 
 def gammas(n: int = 30_000, d: int = 24) -> list[dict]:
-    """The search for the best of 21 gain factors beside single runs."""
+    """The search for the best of 21 gain factors relative to single runs."""
     X, rows = np.random.default_rng(0).normal(size=(n, d)), []
     for method in ("v_mdav", "mdav_star_gamma", "ona_star_gamma"):
 
@@ -86,7 +86,7 @@ def million(n: int = 10**6, d: int = 10) -> list[dict]:
 
 
 def crossover() -> list[dict]:
-    """How long the two methods of "auto" take, and what they lose."""
+    """The time and the loss of the two methods of "auto"."""
     rows = []
     for d in (2, 8, 24):
         for n in (3000, 10_000, 30_000, 60_000):

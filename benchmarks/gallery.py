@@ -66,7 +66,7 @@ def _photograph(page: str, target: pathlib.Path, width: int, height: int) -> Non
 
 
 def risk_and_utility(folder: pathlib.Path, n: int = 2000) -> None:
-    """What several methods lose, and what they leave to an intruder, for several k."""
+    """Loss and linkage risk of several methods, for several k."""
     table = people(n)
     X = np.column_stack(
         [np.nan_to_num(table[name].astype(float), nan=0) for name in ("age", "income", "rent", "children")]
@@ -95,7 +95,7 @@ def risk_and_utility(folder: pathlib.Path, n: int = 2000) -> None:
 
 
 def groups_in_the_plane(folder: pathlib.Path) -> None:
-    """Records, their groups and what is published for them, by two methods."""
+    """Records, their groups and their published values, by two methods."""
     rng = np.random.default_rng(3)
     X = np.concatenate([rng.normal(center, 0.6, (60, 2)) for center in ((0, 0), (3, 1), (1, 3))])
     figure, both = plt.subplots(1, 2, figsize=(9, 4.3), dpi=120, sharex=True, sharey=True)

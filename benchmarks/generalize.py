@@ -63,10 +63,10 @@ def main() -> None:
     print(f"{'k':>3} {'suppress':>8} {'NCP':>8} {'suppressed':>10} {'search':>8} {'call':>8} {'ratio':>6}")
     for suppress, k in itertools.product((0, 0.05, 1), options.k):
         begin = time.perf_counter()
-        release = mag.generalize(people, k, names, hierarchies=trees, suppress=suppress)
+        release = mag.generalize(people, k, names, hierarchies=trees, max_suppressed=suppress)
         took, search = time.perf_counter() - begin, release.manifest()["seconds"]["search"]
         if nodes and abs(best_plainly(nodes, k, suppress, len(names)) - release.ncp()) > 1e-12:
-            raise SystemExit(f"k={k}, suppress={suppress}: the plain search finds another loss.")
+            raise SystemExit(f"k={k}, max_suppressed={suppress}: the plain search finds another loss.")
         print(
             f"{k:3} {suppress:8} {release.ncp():8.4f} {release.lattice[0].suppressed:10} {search:7.3f}s {took:7.3f}s "
             f"{plain / search:6.0f}",

@@ -1,4 +1,4 @@
-"""k-degree anonymity: what graphs change by, and how long that takes: `python -m benchmarks.graphs [n]`.
+"""k-degree anonymity: the changes of graphs, and the time: `python -m benchmarks.graphs [n]`.
 
 The first table has the graphs of networkx: edges added by ``keep="edges"``, removed + added by ``keep="nodes"``, the
 bound of each, and the fewest, proven (``exact=True``), for graphs of up to 40 vertices and k up to 3.  The second one
@@ -45,7 +45,7 @@ def figures(name, k):
 
 
 def seconds(function):
-    """How long a call takes, and what it returns."""
+    """The time of a call, and its result."""
     began = time.perf_counter()
     result = function()
     return time.perf_counter() - began, result

@@ -36,7 +36,7 @@ def main() -> None:
         _child(generate, path, options.n, options.d, options.decimals)
         for way in options.way or WAYS:
             runs = []
-            for _ in range(options.repeats):  # side by side: what slows one down slows the others down
+            for _ in range(options.repeats):  # side by side, so that other work on the machine slows all of them down
                 copied, grouped = _child(copy, path), _child(group, path, options.k, way)
                 runs.append((copied, grouped, _child(mask, path, options.k, options.d, WAYS[way])))
             copied, grouped, masked = (min(run[j]["seconds"] for run in runs) for j in range(3))
@@ -73,7 +73,7 @@ def generate(path: str, n: int, d: int, decimals: int) -> dict:
 
 
 def copy(path: str) -> dict:
-    """What polars takes to read and to write."""
+    """The time in which polars reads and writes."""
     import polars as pl
 
     return _timed(lambda: pl.read_csv(path).write_csv(path + ".copy"))
@@ -144,7 +144,7 @@ def _child(step, *arguments) -> dict:
 
 
 def answer(step: str, arguments: str) -> None:
-    """What a child does."""
+    """The work of a child process."""
     print(json.dumps(CHILDREN[step](*json.loads(arguments))))
 
 

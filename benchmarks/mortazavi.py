@@ -1,4 +1,4 @@
-"""`python -m benchmarks.mortazavi`: table 3 of Mortazavi 2020, ours beside his.
+"""`python -m benchmarks.mortazavi`: table 3 of Mortazavi 2020, our figures next to his.
 
 Columns are standardized with ddof = 1 and ordered; the values are then multiplied by 100 and rounded, and grouped in
 that order for real means (IMHM) or for integer ones (IMHMI).  Integer means are published in both cases.

@@ -15,7 +15,7 @@ PATH = pathlib.Path(__file__).parents[1] / "docs" / "figures" / "groups.png"
 
 
 def draw(path: pathlib.Path = PATH) -> None:
-    """Two rows of dots: values above, what is published for them below, joined by lines."""
+    """Two rows of dots: values above, their published values below, joined by lines."""
     x = np.sort(np.random.default_rng(4).lognormal(3.4, 0.35, 30))
     grouping = mag.univariate(x, k=4)
     figure, axes = plt.subplots(figsize=(9, 2.3), dpi=150)

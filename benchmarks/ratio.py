@@ -1,9 +1,9 @@
 """`python -m benchmarks.ratio --old PATH`: how long calls of this tree take, as a ratio to those of another one.
 
 The calls are those of `benchmarks.univariate`, `.batch`, `.families` and `.tables`, on one thread.  Each tree has a
-process of its own, which stays; both get the same call and take short turns, A B B A, so that what else the machine
-does meets both.  The verdict is by processor time, least of all turns; cases that differ by more than 5 % take four
-times as many turns.
+process of its own, which stays; both get the same call and take short turns, A B B A, so that other work on the
+machine slows both down.  The verdict is by processor time, least of all turns; cases that differ by more than 5 % take
+four times as many turns.
 """
 
 import argparse
@@ -27,7 +27,7 @@ HERE = pathlib.Path(__file__).resolve().parents[1]
 LIMIT = 1.05
 CALL = 2e-3  # seconds that are worth looking at the clock: shorter calls are measured several in a row
 TURN = 0.03  # seconds of a turn, or one call
-Case = tuple[str, tuple, dict, str]  # the name of a public function, its arguments, and what is read of the result
+Case = tuple[str, tuple, dict, str]  # a public function, its arguments, and the attribute to read
 
 
 # ---- the calls
@@ -203,7 +203,7 @@ def compare(new: Tree, old: Tree, case: Case, seconds: float) -> dict:
 
 
 def report(rows: list[dict]) -> int:
-    """Print the table, the worst last, and what is above the limit; 1 if anything is."""
+    """Print the table, the worst last, and the cases above the limit; 1 if there are any."""
     rows = sorted(rows, key=lambda row: row["ratio"])
     show("Processor time of a call, new / old", rows)
     above = [f"\n  {row['ratio']:.3f}  {row['case']}" for row in rows if row["ratio"] > LIMIT]

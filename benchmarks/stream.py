@@ -2,7 +2,7 @@
 of the same table in memory; `python -m benchmarks.stream --memory 512MB -n 20000000 -d 5`: its records masked jointly
 in parts, in the memory that is allowed.
 
-The file is made on the spot.  All ways run in processes of their own, whose peak resident set is told.
+The file is made on the spot.  All ways run in processes of their own, whose peak resident set is printed.
 """
 
 import argparse

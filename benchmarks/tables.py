@@ -34,7 +34,7 @@ def forget() -> None:
 
 
 def measured(call):
-    """Seconds, the peak of memory beside what was there, and the result."""
+    """Seconds, the peak of additional memory, and the result."""
     forget()
     before, began = peak(), time.perf_counter()
     result = call()

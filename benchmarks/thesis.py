@@ -92,7 +92,7 @@ def rows_of(number: str, printed: dict) -> list[dict]:
 
 
 def main() -> None:
-    """Print the tables that are asked for, and how many cells are equal to the printed decimals."""
+    """Print the requested tables, and how many cells are equal to the printed decimals."""
     asked = words(__doc__, choices=WANTED)
     tables, everything = published()["thesis"], []
     for number in asked or WANTED:

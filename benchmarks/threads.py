@@ -27,7 +27,7 @@ TURNS = 7
 
 
 class Count:
-    """Seconds that tasks took beyond the busiest thread, were there as many threads as were asked for."""
+    """Seconds that tasks took beyond the busiest thread, if all requested threads had run."""
 
     def __init__(self) -> None:
         self.saved = 0.0

@@ -1,7 +1,7 @@
 """How Sphinx builds the documentation: `sphinx-build -W --keep-going docs build/docs`.
 
-Everything that a page needs lies beside it: the extension `offline` refuses a script, style sheet, font or picture from
-elsewhere.
+Everything that a page needs is in its folder: the extension `offline` refuses a script, style sheet, font or picture
+from elsewhere.
 """
 
 import pathlib

@@ -23,6 +23,7 @@ __all__ = [
     "InputRuntimeError",
     "InputTypeError",
     "InputValueError",
+    "LinkedColumnsWarning",
     "Look",
     "NotAnonymousError",
     "Plan",
@@ -39,7 +40,7 @@ __all__ = [
     "dp",
     "generalize",
     "graphs",
-    "insensitive",
+    "insensitive_groups",
     "look",
     "metrics",
     "microaggregate",
@@ -61,12 +62,13 @@ if TYPE_CHECKING:
         InputRuntimeError,
         InputTypeError,
         InputValueError,
+        LinkedColumnsWarning,
         NotAnonymousError,
         UnitsWarning,
     )
     from mag.api.backends import backends
     from mag.api.columns import columns
-    from mag.api.insensitive import insensitive
+    from mag.api.insensitive_groups import insensitive_groups
     from mag.api.multivariate import multivariate
     from mag.api.univariate import univariate
     from mag.costs import Cost
@@ -95,6 +97,7 @@ _HOMES = {
     "Microaggregator": "mag.estimators",  # not in __all__: a star import does not need scikit-learn
     "Guarantee": "mag.tables",
     "Hierarchy": "mag.hierarchy",
+    "LinkedColumnsWarning": "mag._lib.errors",
     "Look": "mag.tables.look",
     "Plan": "mag.tables.plan",
     "RecordGrouping": "mag.results",
@@ -115,7 +118,7 @@ _HOMES = {
     "dp": "mag.dp",
     "generalize": "mag.tables",
     "graphs": "mag.graphs",
-    "insensitive": "mag.api.insensitive",
+    "insensitive_groups": "mag.api.insensitive_groups",
     "look": "mag.tables.look",
     "metrics": "mag.metrics",
     "microaggregate": "mag.tables",

@@ -126,7 +126,7 @@ def xp(request):
 
 @pytest.fixture
 def mag_(capsys):
-    """Run a command; its exit code, what it printed, and what it complained of."""
+    """Run a command; its exit code, its output, and its complaint."""
 
     from mag.commands import cli
 

@@ -18,7 +18,7 @@ def _cell(text: str) -> str:
 
 
 def _option(option: Any) -> tuple[str, str]:
-    """How an option is written, and what it does."""
+    """The words of an option, and its help."""
     words = ", ".join(f"`{word}`" for word in (*option.opts, *option.secondary_opts))
     value = "" if option.is_flag else f" `{option.metavar or 'VALUE'}`"
     text = (option.help or "") + (" Required." if option.required else "")

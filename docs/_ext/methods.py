@@ -1,8 +1,8 @@
 """Tables of methods and costs.
 
-`{method-facts}` adds what the package knows about a method, `{method-table}` lists all pages of methods.
+`{method-facts}` adds the facts about a method that the package holds, `{method-table}` lists all pages of methods.
 
-A page is `docs/methods/NAME.md`.  Its text is written by hand; all else is in `mag.methods.METHODS`.
+A page is `docs/methods/NAME.md`.  Its text is written by hand; everything else is in `mag.methods.METHODS`.
 `{cost-table}` lists the costs of `mag.costs.COSTS`.
 """
 
@@ -26,7 +26,7 @@ SOURCE = "https://github.com/mag-sdc/mag/blob/main"
 COLUMNS = ("age", "income", "children")
 RECORDS = 1000
 SIZES = (2, 3, 5, 10)
-YARDSTICKS = ("mdav", "ona_star", "anneal")  # whose losses stand beside those of a method
+YARDSTICKS = ("mdav", "ona_star", "anneal")  # methods whose losses are listed next to those of a page's method
 PICTURED = 6  # k of the picture
 
 
@@ -46,7 +46,7 @@ def loss(name: str, k: int) -> float | None:
 
 
 def picture(name: str) -> str:
-    """Records in the plane joined to what is published for them, as an image that needs no file."""
+    """Records in the plane joined to their published values, as an image that needs no file."""
     import matplotlib as mpl
 
     mpl.use("agg")
@@ -83,13 +83,13 @@ def _percent(share: float | None) -> str:
 
 
 class MethodFacts(SphinxDirective):
-    """What the package knows about the method of this page."""
+    """The facts about the method of this page."""
 
     def run(self) -> list[nodes.Node]:
-        """The picture, the facts, and what the method loses."""
+        """The picture, the facts, and the losses of the method."""
         name = pathlib.PurePosixPath(self.env.docname).name
         method = METHODS[name]
-        # the table of METHODS decides what this page shows
+        # the page follows the table of METHODS
         self.env.note_dependency(inspect.getfile(method.group))
         self.env.note_dependency(inspect.getfile(Method))
         file = pathlib.Path(inspect.getfile(method.group)).relative_to(pathlib.Path(mag.__file__).parents[1]).as_posix()

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from mag._lib.errors import InputValueError
 from mag._lib.identity import identify
 from mag._lib.lock import exclusive_lock
+from mag._lib.wording import named
 
 MANIFEST = ".manifest.json"  # suffix of the name of a published file
 SECRET = ".manifest.secret"  # the salt of the input's digest; it stays with the data's owner
@@ -158,7 +159,9 @@ def check_target(
             f"{str(target)!r} is the ledger of a budget, which is never replaced; choose another name."
         )
     if place.exists() and not overwrite:
-        raise FileExistsError(errno.EEXIST, "the file exists; choose another name, or pass overwrite=True", str(target))
+        raise FileExistsError(
+            errno.EEXIST, f"the file exists; choose another name, or pass {named('overwrite', True)}", str(target)
+        )
     return place
 
 

@@ -15,6 +15,7 @@ from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.nearest import ask_nearest
 from mag._lib.threads import in_parts
+from mag._lib.wording import named
 
 MAX_LISTED_NAMES = 12  # of an option, in addition to the nearest one
 MAX_EXPONENT = 400  # of decimals: all powers of ten that float64 has
@@ -26,18 +27,20 @@ def one_of(option: str, choice: Any, allowed: Collection[str]) -> str:
         return choice
     question = ask_nearest(choice, allowed)
     if question and len(allowed) > MAX_LISTED_NAMES:
-        raise InputValueError(f"{option} must be one of {len(allowed)} names; got {describe(choice)}{question}")
+        raise InputValueError(f"{named(option)} must be one of {len(allowed)} names; got {describe(choice)}{question}")
     names = ", ".join(map(repr, sorted(allowed)))
-    raise InputValueError(f"{option} must be one of {names}; got {describe(choice)}.")
+    raise InputValueError(f"{named(option)} must be one of {names}; got {describe(choice)}.")
 
 
 def integer(option: str, number: Any, low: int, high: int, high_name: str) -> int:
     """An integer in [low, high]; neither a bool nor a float."""
     if not _is_integer(number):
-        raise InputTypeError(f"{option} must be an integer in [{low}, {high_name}={high}]; got {describe(number)}.")
+        raise InputTypeError(
+            f"{named(option)} must be an integer in [{low}, {high_name}={high}]; got {describe(number)}."
+        )
     number = operator.index(number)
     if not low <= number <= high:
-        raise InputValueError(f"{option} must be an integer in [{low}, {high_name}={high}]; got {number}.")
+        raise InputValueError(f"{named(option)} must be an integer in [{low}, {high_name}={high}]; got {number}.")
     return number
 
 
@@ -55,9 +58,9 @@ def thread_count(option: str, number: Any) -> int:
     if number is None:
         return _processors()
     if not _is_integer(number):
-        raise InputTypeError(f"{option} must be None or a positive integer; got {describe(number)}.")
+        raise InputTypeError(f"{named(option)} must be None or a positive integer; got {describe(number)}.")
     if operator.index(number) < 1:
-        raise InputValueError(f"{option} must be None or a positive integer; got {number}.")
+        raise InputValueError(f"{named(option)} must be None or a positive integer; got {number}.")
     return operator.index(number)
 
 
@@ -95,7 +98,7 @@ def written_out(option: str, number: Any) -> None:
 def flag(option: str, choice: Any) -> bool:
     """True or False."""
     if not isinstance(choice, (bool, np.bool_)):
-        raise InputTypeError(f"{option} must be True or False; got {describe(choice)}.")
+        raise InputTypeError(f"{named(option)} must be True or False; got {describe(choice)}.")
     return bool(choice)
 
 
@@ -202,9 +205,9 @@ def fraction(option: str, number: Any) -> float:
 
 def _number(option: str, number: Any, allowed: str, low: float, high: float = np.finfo(float).max) -> float:
     if isinstance(number, (bool, np.bool_)) or not isinstance(number, numbers.Real):
-        raise InputTypeError(f"{option} must be {allowed}; got {describe(number)}.")
+        raise InputTypeError(f"{named(option)} must be {allowed}; got {describe(number)}.")
     if not low <= float(number) <= high:
-        raise InputValueError(f"{option} must be {allowed}; got {number}.")
+        raise InputValueError(f"{named(option)} must be {allowed}; got {number}.")
     return float(number)
 
 
@@ -266,7 +269,7 @@ def same_columns(option: str, columns: int, other: str, d: int) -> None:
 def unused(option: str, argument: Any, by: str) -> None:
     """Reject an option that would have no effect."""
     if argument is not None:
-        raise InputValueError(f"{option} is not used by {by}; leave it out.")
+        raise InputValueError(f"{named(option)} is not used by {by}; leave it out.")
 
 
 def describe(choice: Any) -> str:

@@ -56,6 +56,12 @@ class CodesWarning(UserWarning):
     __module__ = "mag"
 
 
+class LinkedColumnsWarning(UserWarning):
+    """A column that is published unchanged nearly gives a masked one."""
+
+    __module__ = "mag"
+
+
 def group_below(k: int) -> NotAnonymousError:
     """The error if a count of labels shows that a method or a kernel has failed."""
     return NotAnonymousError(f"A group of fewer than k={k} records was found and withheld; {REPORT}")

@@ -490,7 +490,7 @@ class Options:
             ),
         ],
     )
-    suppress: float = option(
+    max_suppressed: float = option(
         0.05,
         "The largest share of the records that may be suppressed: those in classes that are too small on the chosen "
         "levels.  0 suppresses no record.",
@@ -499,7 +499,7 @@ class Options:
         kind="float",
         flags=[Flag("The largest share of records that may be suppressed.", LEVELS_PANEL, (GENERALIZE,), type=float)],
     )
-    suppressed: str = option(
+    show_suppressed_as: str = option(
         "root",
         "Whether suppressed records are published with the most general label in every column, or not published.  If "
         "those with the same `by` would form a class of fewer than k records, or one that fails `diversity` or "
@@ -561,9 +561,9 @@ class Options:
     )
     standardize: Any = option(
         None,
-        "With several columns: measure each in standard deviations of the whole table's column, the same in all "
-        'strata; True by default.  "range" measures numbers in their range and categories by their loss, to minimize '
-        "`Release.ncp`.",
+        "With several columns: True measures each in standard deviations of the whole table's column, the same in all "
+        'strata; "range" measures numbers in their range and categories by their loss, to minimize `Release.ncp`.  By '
+        'default "range" if there are categories, and numbers only with the aggregate "range"; otherwise True.',
         (MICROAGGREGATE, PARQUET_JOINTLY, COMPARE, ESTIMATOR),
         hint='bool | Literal["range"] | None',
         kind='bool or "range", optional',
@@ -634,6 +634,39 @@ class Options:
                 "Repeatable.",
                 MISSING_PANEL,
                 metavar="NAME=CODES",
+            )
+        ],
+    )
+    follow: Any = option(
+        None,
+        "By column: the masked column whose groups it is published from, as the mean of each group: "
+        '``{"income_usd": "income"}``.  It has no say in the groups; both are parts of all classes.',
+        (MICROAGGREGATE,),
+        hint="Mapping[Any, Any] | None",
+        kind="dict, optional",
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "A column that is published as means of the groups of another one, e.g. usd=income. Repeatable.",
+                GROUPING_PANEL,
+                metavar="NAME=NAME",
+            )
+        ],
+    )
+    sums: Any = option(
+        None,
+        'By column: the masked columns whose published values it is the sum of: ``{"total": ["wage", "rent"]}``, '
+        "in the column's own units and decimals.",
+        (MICROAGGREGATE,),
+        hint="Mapping[Any, Sequence[Any]] | None",
+        kind="dict, optional",
+        recorded=IF_USED,
+        flags=[
+            Flag(
+                "A column that is published as the sum of masked ones, e.g. total=wage+rent. Repeatable.",
+                GROUPING_PANEL,
+                names=("--sum",),
+                metavar="NAME=NAME+NAME",
             )
         ],
     )

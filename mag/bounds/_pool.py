@@ -1,138 +1,236 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """The groups found so far, and the payments that come closest to them.
 
-Payments y are *fair* to a set of groups if no group of it costs less than its records pay.  Then every grouping made of
-them costs at least Σ y.  For any y,  y[i] + min over groups G of i of (SSE(G) - y(G)) / |G|  is fair: summed over a
-group, the minima are at most its excess.  The sum of these is concave in y, and is raised by subgradients.
+Payments are *fair* to some groups if no group costs less than its records pay, less the tolls of the sets that it is in
+(`lp`).  For any payments y and tolls,  y[i] + min over groups G of i of excess(G) / |G|  is fair: summed over a group,
+the minima are at most its excess.  The sum of these, less the tolls of as many groups as the sets have room for, is
+concave in y and the tolls, and is raised by subgradients.  The groups where the minima are, averaged over many steps,
+are a solution of the linear program, nearly.
+
+A toll is a payment below 0 of its set: record i is row i, and set c is row n + c.
 """
 
 from collections import namedtuple
+from typing import NamedTuple
 
 import numpy as np
 
 from mag._compiled.jit import called, jit
 from mag._lib.progress import Progress
+from mag.bounds._sets import sets_of
 
 # groups per record: above the first number, only the tightest are kept
 MAX_GROUPS_PER_RECORD, KEPT_GROUPS_PER_RECORD = 40, 15
 MEMBERS_PER_CALL = 2**24  # members of groups that are looked at in one call
-BEST_SLOT, WAITS_SLOT, STEP_SLOT = 0, 1, 2  # where the ascent keeps its numbers
+BEST_SLOT, WAITS_SLOT, STEP_SLOT, WEIGHT_SLOT = 0, 1, 2, 3  # where the ascent keeps its numbers
+LEAST_TOLL = 1e-3  # relative to what records pay
+MEMORY = 0.995  # weight of a step in the average, relative to that of the next one
 
-# Payments; the best so far, and the largest fair ones below them; the direction of the next step; see `BEST_SLOT`.
-Ascent = namedtuple("Ascent", "y start fair direction numbers")
+# Payments of rows; the best so far, and the largest fair ones below them; the direction of the next step; weights of
+# groups in the average; see `BEST_SLOT`.
+Ascent = namedtuple("Ascent", "z start fair direction weights numbers")
+
+# rows[g]: the sizes[g] records of group g, then the sets that it is in, widths[g] altogether
+PooledGroups = namedtuple("PooledGroups", "rows sizes widths costs")
+
+
+class Payments(NamedTuple):
+    """What each record pays, and the toll of each set."""
+
+    y: np.ndarray
+    toll: np.ndarray
+
+    def toward(self, safe: np.ndarray, share: float) -> "Payments":
+        """Between `safe` without tolls and these."""
+        return Payments(safe + share * (self.y - safe), share * self.toll)
 
 
 class Pool:
-    """Groups of k records, without duplicates."""
+    """Groups of k to 2k-1 records, without duplicates, and sets that have tolls."""
 
     def __init__(self, distance: np.ndarray, k: int, safe: np.ndarray) -> None:
-        self.distance, self.safe = distance, safe
+        n = len(distance)
+        self.distance, self.safe, self.k = distance, safe, k
         self.seen: set[bytes] = set()
-        self.groups, self.costs = np.empty((0, k), np.int64), np.empty(0)
+        self.groups, self.sizes, self.costs = np.empty((0, 2 * k - 1), np.int64), np.empty(0, np.int64), np.empty(0)
+        self.shares = np.empty(0)  # of the groups, in the linear program
+        self.sets = sets_of(np.zeros((0, n), np.bool_), k)
 
-    def add(self, groups: np.ndarray) -> int:
-        """Take groups in; returns how many are new."""
-        groups = np.sort(groups, axis=1)
+    def add(self, groups: np.ndarray, sizes: np.ndarray) -> int:
+        """Take groups in, each padded to 2k-1 records; returns how many are new."""
+        groups = np.where(np.arange(groups.shape[1]) < sizes[:, None], groups, len(self.distance))
+        groups.sort(axis=1)
         new = []
         for g, name in enumerate(map(bytes, groups)):
             if name not in self.seen:
                 self.seen.add(name)
                 new.append(g)
-        self.groups = np.concatenate([self.groups, groups[new]])
-        self.costs = np.concatenate([self.costs, _costs(groups[new], self.distance)])
+        self.groups, self.sizes = np.vstack([self.groups, groups[new]]), np.append(self.sizes, sizes[new])
+        self.costs = np.append(self.costs, _costs(groups[new], sizes[new], self.distance))
         return len(new)
 
-    def trim(self, y: np.ndarray) -> None:
+    def trim(self, paid: Payments) -> None:
         """Drop the groups with the most excess, if there are many."""
         n = len(self.distance)
         if len(self.costs) > MAX_GROUPS_PER_RECORD * n:
-            excess = self.costs - y[self.groups].sum(axis=1)
+            excess = _excesses(self._listed(), np.append(paid.y, -paid.toll))
             cheapest = np.sort(np.argsort(excess, kind="stable")[: KEPT_GROUPS_PER_RECORD * n])
-            self.groups, self.costs = self.groups[cheapest], self.costs[cheapest]
+            self.groups, self.sizes, self.costs = self.groups[cheapest], self.sizes[cheapest], self.costs[cheapest]
             self.seen = set(map(bytes, self.groups))
 
+    def use(self, inside: np.ndarray, paid: Payments) -> Payments:
+        """Put tolls on more sets, and forget those whose toll is next to 0; returns payments with these tolls."""
+        kept = paid.toll > LEAST_TOLL * self.safe.mean()
+        self.sets = sets_of(np.vstack([self.sets.inside[kept], inside]), self.k)
+        return Payments(paid.y, np.append(paid.toll[kept], np.zeros(len(inside))))
+
+    def _listed(self) -> PooledGroups:
+        crossed = _sets_of_groups(self.groups, self.sizes, self.sets, self.k)
+        rows = np.hstack([self.groups, np.empty((len(self.groups), crossed[1].max(initial=0)), np.int64)])
+        widths = _list_rows(rows, self.sizes, *crossed, len(self.distance))
+        return PooledGroups(rows, self.sizes, widths, self.costs)
+
     def ascend(
-        self, y: np.ndarray, target: float, step: float, rounds: int, progress: Progress
-    ) -> tuple[np.ndarray, float]:
-        """Payments fair to the pool, starting from y, and their sum, made large; `target` cannot be exceeded."""
-        ascent = Ascent(y.copy(), y.copy(), y.copy(), np.zeros_like(y), np.array([-np.inf, 0.0, step]))
-        at_once = max(1, MEMBERS_PER_CALL // max(self.groups.size, 1))
+        self, paid: Payments, target: float, step: float, rounds: int, progress: Progress
+    ) -> tuple[Payments, float]:
+        """Payments fair to the pool, starting from `paid`, and their sum, made large; `target` cannot be exceeded."""
+        z, groups, n = np.append(paid.y, -paid.toll), self._listed(), len(paid.y)
+        numbers = np.array([-np.inf, 0.0, step, 1.0])
+        ascent = Ascent(z, z.copy(), z.copy(), np.zeros_like(z), np.zeros(len(self.costs)), numbers)
+        scale = self.safe + (1e-3 * self.safe.mean() + 1e-300)  # records that are far from others pay more
+        inside, size = self.sets.inside, self.sets.inside.sum(axis=1)
+        scale = np.append(scale, inside @ scale / np.maximum(size, 1))
+        room = np.append(np.ones(n), self.sets.room)
+        at_once = max(1, MEMBERS_PER_CALL // max(int(groups.widths.sum()), 1))
         for first in range(0, rounds, at_once):
             some = min(at_once, rounds - first)
-            if _ascend(ascent, self.safe, self.groups, self.costs, target, some):
+            if _ascend(ascent, scale, room, groups, n, target, some):
                 break
             if progress.step(0.0):
                 break
-        return ascent.fair, ascent.numbers[BEST_SLOT]
+        self.shares = ascent.weights / max(ascent.weights @ self.sizes / n, 1e-300)
+        return Payments(ascent.fair[:n], -ascent.fair[n:]), numbers[BEST_SLOT]
 
 
 @jit
-def _costs(groups, distance):
-    costs, k = np.zeros(len(groups)), groups.shape[1]
+def _costs(groups, sizes, distance):
+    costs = np.zeros(len(groups))
     for g in range(len(groups)):
-        for a in range(k):
+        for a in range(sizes[g]):
             for b in range(a):
                 costs[g] += distance[groups[g, a], groups[g, b]]
-        costs[g] /= k
+        costs[g] /= sizes[g]
     return costs
 
 
-@called
-def _corrections(y, groups, costs, correction, tightest):
-    """For every record the least excess per record of its groups, and the group; returns the sum of fair payments."""
-    correction[:] = np.inf
-    k = groups.shape[1]
+@jit
+def _sets_of_groups(groups, sizes, sets, k):
+    """The sets that each group is in, one group after the other; how many each is in."""
+    found = [np.int64(0) for _ in range(0)]
+    counts, within = np.zeros(len(groups), np.int64), np.zeros(len(sets.room), np.int64)
     for g in range(len(groups)):
-        excess = costs[g]
-        for a in range(k):
-            excess -= y[groups[g, a]]
-        excess /= k
-        for a in range(k):
-            i = groups[g, a]
+        for a in range(sizes[g]):
+            for at in range(sets.starts[groups[g, a]], sets.starts[groups[g, a] + 1]):
+                c = sets.of[at]
+                within[c] += 1
+                if within[c] == k:
+                    found.append(c)
+                    counts[g] += 1
+        for a in range(sizes[g]):
+            for at in range(sets.starts[groups[g, a]], sets.starts[groups[g, a] + 1]):
+                within[sets.of[at]] = 0
+    return np.array(found), counts
+
+
+@jit
+def _list_rows(rows, sizes, found, counts, n):
+    """Write the sets behind the records of each group; returns the widths."""
+    widths, at = sizes + counts, 0
+    for g in range(len(rows)):
+        for a in range(sizes[g], widths[g]):
+            rows[g, a] = n + found[at]
+            at += 1
+    return widths
+
+
+@jit
+def _excesses(groups, z):
+    excess = groups.costs.copy()
+    for g in range(len(excess)):
+        for a in range(groups.widths[g]):
+            excess[g] -= z[groups.rows[g, a]]
+    return excess
+
+
+@called
+def _corrections(z, room, groups, correction, tightest):
+    """For every record the least excess per record of its groups, and the group; returns the sum of fair payments."""
+    rows, sizes, widths, costs = groups
+    correction[:] = np.inf
+    for g in range(len(sizes)):
+        excess, size = costs[g], sizes[g]
+        for a in range(widths[g]):
+            excess -= z[rows[g, a]]
+        excess /= size
+        for a in range(size):
+            i = rows[g, a]
             if excess < correction[i]:
                 correction[i], tightest[i] = excess, g
-    total = 0.0
-    for i in range(len(y)):
-        total += y[i] + correction[i]
+    total, n = 0.0, len(correction)
+    for i in range(n):
+        total += z[i] + correction[i]
+    for row in range(n, len(z)):
+        total += z[row] * room[row]
     return total
 
 
 @jit
-def _ascend(ascent, safe, groups, costs, target, rounds):
+def _ascend(ascent, scale, room, groups, n, target, rounds):
     """Subgradients, smoothed, with Polyak's step to the target; back to the best and shorter when that is too far.
 
     Runs `rounds` rounds, which change the ascent; True if further rounds are useless.
     """
-    y, start, fair, direction, numbers = ascent
-    n, k, best, waits, step = len(y), groups.shape[1], numbers[BEST_SLOT], numbers[WAITS_SLOT], numbers[STEP_SLOT]
-    scale = safe + (1e-3 * safe.mean() + 1e-300)  # records that are far from others pay more
-    correction, tightest, slope = np.empty(n), np.empty(n, np.int64), np.empty(n)
+    z, start, fair, direction, weights, numbers = ascent
+    best, waits, step, weight = numbers[BEST_SLOT], numbers[WAITS_SLOT], numbers[STEP_SLOT], numbers[WEIGHT_SLOT]
+    correction, tightest, slope = np.empty(n), np.empty(n, np.int64), np.empty(len(z))
     done = False
     for _ in range(rounds):
-        total = _corrections(y, groups, costs, correction, tightest)
+        total = _corrections(z, room, groups, correction, tightest)
         waits = 0.0 if best == -np.inf or total > best + 1e-8 * abs(best) else waits + 1.0
         if total > best:
             best = total
-            start[:], fair[:] = y, y + correction
+            start[:], fair[:] = z, z
+            fair[:n] += correction
         if waits >= 20:
             waits, step = 0.0, 0.7 * step
             if step < 1e-5:
                 done = True
                 break
-            y[:], direction[:] = start, 0.0
-            total = _corrections(y, groups, costs, correction, tightest)
-        slope[:] = 1.0
+            z[:], direction[:] = start, 0.0
+            total = _corrections(z, room, groups, correction, tightest)
+        slope[:] = room
+        weight /= MEMORY
+        if weight > 1e100:
+            weights /= weight
+            weight = 1.0
         for i in range(n):
-            for j in groups[tightest[i]]:
-                slope[j] -= 1.0 / k
+            g = tightest[i]
+            share = 1.0 / groups.sizes[g]
+            weights[g] += weight * share
+            for a in range(groups.widths[g]):
+                slope[groups.rows[g, a]] -= share
         length = 0.0
-        for i in range(n):
-            direction[i] = 0.8 * direction[i] + 0.2 * slope[i]
-            length += direction[i] * direction[i] * scale[i]
+        for row in range(len(z)):
+            if row >= n and z[row] == 0.0 and slope[row] > 0.0:
+                slope[row] = 0.0
+            direction[row] = 0.8 * direction[row] + 0.2 * slope[row]
+            length += direction[row] * direction[row] * scale[row]
         if length == 0.0 or total >= target:
             done = True
             break
-        for i in range(n):
-            y[i] += step * (target - total) / length * direction[i] * scale[i]
-    numbers[BEST_SLOT], numbers[WAITS_SLOT], numbers[STEP_SLOT] = best, waits, step
+        for row in range(len(z)):
+            z[row] += step * (target - total) / length * direction[row] * scale[row]
+            if row >= n and z[row] > 0.0:
+                z[row] = 0.0
+    numbers[BEST_SLOT], numbers[WAITS_SLOT], numbers[STEP_SLOT], numbers[WEIGHT_SLOT] = best, waits, step, weight
     return done

@@ -1,8 +1,11 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Groups of k records that cost less than their records pay: a quick look for some, and a search that misses none.
+"""A search that misses no group that costs less than its records pay, less tolls.
 
-Record i pays y[i].  A group G of k records costs SSE(G) = S(G) / k, where S adds up the squared distances of its pairs;
-what it costs beyond its payments, SSE(G) - y(G), is its *excess*.
+A group G of s records costs SSE(G) = S(G) / s, where S adds up the squared distances of its pairs.  Its records pay
+y(G); if it is in a set c, it pays the toll of c.  The *excess* is SSE(G) - y(G) + tolls.  All groups are searched whose
+first record is the anchor.  They are divided into cases: in a set, or not, for each set with a toll.  Either says how
+many records the group has, at least, on one side of the set; and all groups that are in the set pay its toll.  Of more
+than k records, only groups that are contained in a set are searched (`lp` proves that these are enough).
 """
 
 from collections import namedtuple
@@ -14,153 +17,247 @@ from mag._compiled.jit import called, jit
 # distance[i, j]; others[i], the nearest of record i in rising order, and how far they are: near[i]
 Records = namedtuple("Records", "distance others near")
 
+# What records pay, the tolls of sets, the sets, and k.
+Prices = namedtuple("Prices", "y toll sets k")
+
 # Per depth of the search: candidates, the distances of each from those chosen summed up, the least that each adds to
 # the excess; how many there are, the next to choose, the excess so far.  Then those chosen; whether a record is a
-# candidate, and memory for the smallest of some numbers.
-Tree = namedtuple("Tree", "ids sums keys count next base chosen mark least")
+# candidate, and memory for the smallest of some numbers.  Of a case: the sets that it decides about; whether groups
+# are in each; per depth, how many more records they need inside of it, or outside.  Per set, its candidates.
+Tree = namedtuple("Tree", "ids sums keys count next base chosen mark least decided inside need tally")
 
-# For every anchor i: a group, groups[i], if it `improves`, and its excess; no group of i has less excess than least[i].
-FoundGroups = namedtuple("FoundGroups", "groups least improves excess")
+# For every anchor i: a group of sizes[i] records, if one was found that `improves`, and the excess to fall below; no
+# group has less than least[i].
+FoundGroups = namedtuple("FoundGroups", "groups sizes least improves excess")
+
+MAX_DECIDED = 24  # sets that cases are divided by
 
 
-def tree(n: int, k: int) -> Tree:
+def tree(n: int, k: int, sets: int) -> Tree:
     """Memory for a search in n records."""
-    ids, sums, keys = (np.empty((k, n), kind) for kind in (np.int64, np.float64, np.float64))
-    count, following, chosen = (np.empty(k, np.int64) for _ in range(3))
-    return Tree(ids, sums, keys, count, following, np.empty(k), chosen, np.zeros(n, np.bool_), np.empty(k))
-
-
-# ---- a quick look
-
-
-@jit
-def grow(records, y, anchors, groups, excess):
-    """For every anchor i a group with i of little excess, groups[i]: grown greedily, then improved by swaps."""
-    around, k = records.others.shape[1] + 1, groups.shape[1]
-    ids, sums, inside = np.empty(around, np.int64), np.empty(around), np.empty(around, np.bool_)
-    for i in anchors:
-        ids[0], ids[1:] = i, records.others[i]
-        sums[:], inside[:] = 0.0, False
-        pairs, paid, joins = 0.0, 0.0, 0
-        for size in range(1, k + 1):
-            pairs += sums[joins]
-            paid += y[ids[joins]]
-            inside[joins] = True
-            row, cheapest = records.distance[ids[joins]], np.inf
-            for j in range(around):
-                sums[j] += row[ids[j]]
-                adds = (sums[j] - pairs / size) / (size + 1) - y[ids[j]]
-                if not inside[j] and adds < cheapest:
-                    joins, cheapest = j, adds
-        excess[i] = _swap(records, y, ids, sums, inside, k, pairs / k - paid)
-        count = 0
-        for j in range(around):
-            if inside[j]:
-                groups[i, count] = ids[j]
-                count += 1
-
-
-@called
-def _swap(records, y, ids, sums, inside, k, excess):
-    """Change one member for another while that lowers the excess, which is returned; the first member stays."""
-    around = len(ids)
-    for _ in range(2 * k):
-        leaves, joins, best = -1, -1, 0.0
-        for a in range(1, around):
-            if inside[a]:
-                row = records.distance[ids[a]]
-                for b in range(1, around):
-                    change = (sums[b] - row[ids[b]] - sums[a]) / k - y[ids[b]] + y[ids[a]]
-                    if not inside[b] and change < best:
-                        leaves, joins, best = a, b, change
-        if leaves < 0:
-            break
-        excess += best
-        minus, plus = records.distance[ids[leaves]], records.distance[ids[joins]]
-        inside[leaves], inside[joins] = False, True
-        for j in range(around):
-            sums[j] += plus[ids[j]] - minus[ids[j]]
-    return excess
-
-
-# ---- the search
+    depth = 2 * k - 1
+    ids, sums, keys = (np.empty((depth, n), kind) for kind in (np.int64, np.float64, np.float64))
+    count, following, chosen = (np.empty(depth, np.int64) for _ in range(3))
+    base, mark, least = np.empty(depth), np.zeros(n, np.bool_), np.empty(depth)
+    decided, inside = np.empty(MAX_DECIDED, np.int64), np.empty(MAX_DECIDED, np.bool_)
+    need, tally = np.zeros((depth, MAX_DECIDED), np.int64), np.zeros(sets, np.int64)
+    return Tree(ids, sums, keys, count, following, base, chosen, mark, least, decided, inside, need, tally)
 
 
 @jit
-def search(records, y, rank, limit, anchors, tree, found):
+def search(records, prices, rank, limit, anchors, tree, found):
     """For every anchor i, least[i] ≤ 0: no group whose first record by `rank` is i has less excess.
 
-    improves[i] says whether a group with excess[i] below 0 is in groups[i].  A search of more than `limit` steps ends,
-    with the least bound of the part that it has not searched.
+    Only groups with less than excess[i], at most 0, are searched for; if there are any, excess[i] is the least one, and
+    groups[i] the group, which `improves`.  A search of more than `limit` steps ends, with the least bound of the part
+    that it has not searched.
     """
-    groups, least, improves, excess = found
-    k = groups.shape[1]
+    y, toll, sets, k = prices
     for i in anchors:
-        count, best, improves[i] = 0, 0.0, False
+        count = 0
         for j in range(len(y)):
             if rank[j] > rank[i]:
-                tree.ids[0, count], tree.sums[0, count] = j, records.distance[i, j]
+                tree.ids[-1, count], tree.sums[-1, count] = j, records.distance[i, j]
                 count += 1
-        tree.base[0], tree.chosen[0] = -y[i], i
-        _narrow(records, y, tree, 0, count, best)
-        depth, steps = 0, 0
-        while depth >= 0:
-            bound = _bound(tree, depth)
-            if bound >= best:
-                depth -= 1
+        least, steps = _cases(records, prices, k, i, count, limit, tree, found)
+        for at in range(sets.starts[i], sets.starts[i + 1]):
+            c = sets.of[at]
+            if toll[c] == 0.0:
                 continue
-            if steps >= limit:
-                break
-            first = tree.next[depth]
-            j, row = tree.ids[depth, first], records.distance[tree.ids[depth, first]]
-            tree.next[depth] += 1
-            tree.chosen[depth + 1] = j
-            if depth == k - 2:  # nothing was estimated
-                best, improves[i] = bound, True
-                groups[i] = tree.chosen
-                depth -= 1
-                continue
-            count = tree.count[depth] - first - 1
-            for c in range(count):
-                other = tree.ids[depth, first + 1 + c]
-                tree.ids[depth + 1, c], tree.sums[depth + 1, c] = other, tree.sums[depth, first + 1 + c] + row[other]
-            tree.base[depth + 1] = tree.base[depth] + tree.sums[depth, first] / k - y[j]
-            depth, steps = depth + 1, steps + 1
-            _narrow(records, y, tree, depth, count, best)
-        least[i] = excess[i] = best
-        for level in range(depth + 1):
-            least[i] = min(least[i], _bound(tree, level))
+            for size in range(k + 1, 2 * k):
+                count = 0
+                for j in range(len(y)):
+                    if sets.inside[c, j] and rank[j] > rank[i]:
+                        tree.ids[-1, count], tree.sums[-1, count] = j, records.distance[i, j]
+                        count += 1
+                if count + 1 < size:
+                    break
+                other, steps = _cases(records, prices, size, i, count, steps, tree, found)
+                least = min(least, other)
+        found.least[i] = min(least, found.excess[i])
 
 
 @called
-def _bound(tree, depth):
+def _cases(records, prices, size, i, count, steps, tree, found):
+    """Search the groups of `size` records, case by case; returns the least bound of what is not searched, and the steps
+    that are left."""
+    y, toll, sets, k = prices
+    root = len(tree.base) - 1  # a depth that no search reaches
+    tree.base[root], tree.chosen[0] = -y[i], i
+    _narrow(records, prices, size, tree, 0, root, count, found.excess[i])
+    decided = _decide(prices, size, i, tree, root)
+    level, least, fresh = 0, np.inf, True  # whether nothing is decided on this level
+    while level >= 0:
+        if level < decided:
+            if not fresh and not tree.inside[level]:
+                level -= 1
+                continue
+            tree.inside[level] = fresh
+            fresh = False
+            c = tree.decided[level]
+            among = sets.inside[c, i] == tree.inside[level]
+            tree.need[root, level] = (k if tree.inside[level] else size - k + 1) - (1 if among else 0)
+            tree.base[root] = -y[i]
+            for q in range(level + 1):
+                if tree.inside[q]:
+                    tree.base[root] += toll[tree.decided[q]]
+            bound = _bound(sets, size - 1, tree, level + 1, root)
+            if bound >= found.excess[i]:
+                continue
+            if steps <= 0:
+                least = min(least, bound)
+                continue
+            steps -= 1
+        if level < decided - 1:
+            level, fresh = level + 1, True
+            continue
+        count = tree.count[root]
+        tree.ids[0, :count], tree.sums[0, :count] = tree.ids[root, :count], tree.sums[root, :count]
+        tree.base[0], tree.need[0, :decided] = tree.base[root], tree.need[root, :decided]
+        _narrow(records, prices, size, tree, decided, 0, count, found.excess[i])
+        rest, steps = _branch(records, prices, size, i, decided, steps, tree, found)
+        least = min(least, rest)
+        if decided == 0:
+            break
+    return least, steps
+
+
+@called
+def _decide(prices, size, i, tree, root):
+    """List the sets that groups of the candidates can be in; returns how many there are."""
+    toll, sets, k = prices.toll, prices.sets, prices.k
+    decided, count = 0, tree.count[root]
+    for c in range(-1, count):
+        j = i if c < 0 else tree.ids[root, c]
+        for at in range(sets.starts[j], sets.starts[j + 1]):
+            tree.tally[sets.of[at]] += 1
+            enough = tree.tally[sets.of[at]] == k and toll[sets.of[at]] > 0.0
+            if enough and decided < MAX_DECIDED and (size > k or sets.inside[sets.of[at], i]):
+                tree.decided[decided] = sets.of[at]
+                decided += 1
+    for c in range(-1, count):
+        j = i if c < 0 else tree.ids[root, c]
+        for at in range(sets.starts[j], sets.starts[j + 1]):
+            tree.tally[sets.of[at]] = 0
+    return decided
+
+
+@called
+def _branch(records, prices, size, i, decided, steps, tree, found):
+    """Search the groups of one case; returns the least bound of what is not searched, and the steps that are left."""
+    sets, depth, least = prices.sets, 0, np.inf
+    while depth >= 0:
+        bound = _bound(sets, size - 1 - depth, tree, decided, depth)
+        if bound >= found.excess[i]:
+            depth -= 1
+            continue
+        if steps <= 0:
+            least = min(least, bound)
+            depth -= 1
+            continue
+        if depth == size - 2:  # nothing was estimated
+            _finish(sets, size, i, decided, tree, found)
+            depth -= 1
+            continue
+        first = tree.next[depth]
+        j, row = tree.ids[depth, first], records.distance[tree.ids[depth, first]]
+        tree.next[depth] += 1
+        if _barred(sets, size - 1 - depth, j, tree, decided, depth):
+            continue
+        tree.chosen[depth + 1] = j
+        count = tree.count[depth] - first - 1
+        for c in range(count):
+            other = tree.ids[depth, first + 1 + c]
+            tree.ids[depth + 1, c], tree.sums[depth + 1, c] = other, tree.sums[depth, first + 1 + c] + row[other]
+        tree.base[depth + 1] = tree.base[depth] + tree.sums[depth, first] / size - prices.y[j]
+        for q in range(decided):
+            tree.need[depth + 1, q] = tree.need[depth, q] - (sets.inside[tree.decided[q], j] == tree.inside[q])
+        depth, steps = depth + 1, steps - 1
+        _narrow(records, prices, size, tree, decided, depth, count, found.excess[i])
+    return least, steps
+
+
+@called
+def _barred(sets, missing, j, tree, decided, depth):
+    """Whether all that are missing are on the other side of a set."""
+    for q in range(decided):
+        if tree.need[depth, q] >= missing and sets.inside[tree.decided[q], j] != tree.inside[q]:
+            return True
+    return False
+
+
+@called
+def _finish(sets, size, i, decided, tree, found):
+    """Take the first candidate that the case allows as the last record."""
+    depth = size - 2
+    for c in range(tree.next[depth], tree.count[depth]):
+        j = tree.ids[depth, c]
+        allowed = True
+        for q in range(decided):
+            if tree.need[depth, q] > (sets.inside[tree.decided[q], j] == tree.inside[q]):
+                allowed = False
+        if allowed:
+            excess = tree.base[depth] + tree.keys[depth, c]
+            if excess < found.excess[i]:
+                found.excess[i], found.improves[i], found.sizes[i] = excess, True, size
+                tree.chosen[size - 1] = j
+                found.groups[i, :size] = tree.chosen[:size]
+            break
+
+
+@called
+def _bound(sets, missing, tree, decided, depth):
     """The least excess with the next candidate or later ones."""
-    first, missing = tree.next[depth], len(tree.least) - 1 - depth
-    if first + missing > tree.count[depth]:
+    first, count = tree.next[depth], tree.count[depth]
+    if first + missing > count:
         return np.inf
-    total = tree.base[depth]
+    largest = 0.0
     for c in range(first, first + missing):
-        total += tree.keys[depth, c]
-    return total
+        largest += tree.keys[depth, c]
+    for q in range(decided):
+        need = tree.need[depth, q]
+        if need <= 0:
+            continue
+        total, places, inside = 0.0, missing, sets.inside[tree.decided[q]]
+        for c in range(first, count):
+            if inside[tree.ids[depth, c]] == tree.inside[q]:
+                need -= 1
+            elif places <= need:
+                continue
+            total += tree.keys[depth, c]
+            places -= 1
+            if places == 0:
+                break
+        if places > 0 or need > 0:
+            return np.inf
+        largest = max(largest, total)
+    return tree.base[depth] + largest
 
 
 @called
-def _narrow(records, y, tree, depth, count, best):
+def _narrow(records, prices, size, tree, decided, depth, count, best):
     """Drop candidates that no group better than `best` can have, and sort the others by their keys.
 
     With Q the candidates that a group has, S(Q) adds up half the distances of every record of Q from |Q| - 1 others,
     at least those from the nearest candidates.  The fewer there are, the farther these.
     """
-    ids, sums, keys, k = tree.ids[depth], tree.sums[depth], tree.keys[depth], len(tree.least)
-    missing, before = k - 1 - depth, count + 1
+    ids, sums, keys = tree.ids[depth], tree.sums[depth], tree.keys[depth]
+    missing = size - 1 if depth == len(tree.base) - 1 else size - 1 - depth
     tree.next[depth] = tree.count[depth] = 0
+    for q in range(decided):
+        if tree.need[depth, q] > missing:
+            return
+        if tree.need[depth, q] == missing:  # all others are on that side
+            count = _on_side(ids, sums, count, prices.sets.inside[tree.decided[q]], tree.inside[q])
+    before = count + 1
     while count < before:
         if count < missing:
             return
         for c in range(count):
             tree.mark[ids[c]] = True
         for c in range(count):
-            keys[c] = sums[c] / k - y[ids[c]] + _nearest(records, tree, ids, count, c, missing - 1) / (2 * k)
+            near = _nearest(records, tree, ids, count, c, missing - 1)
+            keys[c] = sums[c] / size - prices.y[ids[c]] + near / (2 * size)
         for c in range(count):
             tree.mark[ids[c]] = False
         filled = 0
@@ -180,6 +277,17 @@ def _narrow(records, y, tree, depth, count, best):
     order = np.argsort(keys[:count])
     ids[:count], sums[:count], keys[:count] = ids[:count][order], sums[:count][order], keys[:count][order]
     tree.count[depth] = count
+
+
+@called
+def _on_side(ids, sums, count, inside, wanted):
+    """Keep the candidates that are in a set, or those that are not; returns their number."""
+    kept = 0
+    for c in range(count):
+        if inside[ids[c]] == wanted:
+            ids[kept], sums[kept] = ids[c], sums[c]
+            kept += 1
+    return kept
 
 
 @called

@@ -1,20 +1,31 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """The linear program of groups, from below  (set partitioning; Thaeter 2021, section 9.3; Aloise et al. 2014).
 
-Choose groups, each to a fraction, so that every record is in one group altogether, at the least sum of squares: at most
-the cost of any grouping.  Groups of k records are enough: let G have s > k records whose pairs are S apart altogether.
-All groups of k records of G, each to the same fraction, so that every record is in one altogether, cost
-S·(k-1) / (k·(s-1)), which is no more than S/s, the cost of G.
+Choose groups, each to a fraction, so that every record is in one group altogether, at the least sum of squares: at
+most the cost of any grouping.  Fractions do what groups cannot: of k+1 records that are far from all others, they take
+all groups of k records.  So no set C of records may have more than ⌊|C| / k⌋ groups *in* it, with k or more records of
+C (`_sets`).
 
-The dual lets record i pay y[i] so that no group costs less than its records pay; Σ y is then a lower bound.  There are
-far too many groups to list, so payments are made fair to those found so far (`_pool`), and groups that they are unfair
-to are added.  Such payments prove nothing yet.  The proof is a search for the least excess, min(0, SSE(G) - y(G)), of
-the groups whose first record is i, for each i (`_price`): if i pays that too, payments are fair to all groups.  What a
-search that ends early has not looked at has a lower bound as well.  Where that is too low, payments nearer to those of
-the neighbor bound, which are easily proven, give more.
+The dual lets record i pay y[i], and a group pay the toll t[C] ≥ 0 of every set that it is in, so that no group costs
+less than its records pay, less its tolls.  Groups of 2k records or more can be divided at no cost.  So
+Σ y - Σ t[C]·⌊|C| / k⌋ is a lower bound.  There are far too many groups to list, so payments are made fair to those
+found so far (`_pool`), groups that they are unfair to are added (`_grow`), and tolls on sets that have too many groups.
+
+Such payments prove nothing yet.  The proof is a search for the least excess, SSE(G) - y(G) + tolls, of the groups
+whose first record is i, for each i (`_price`): where that is below 0, i pays that much less.  What a search that ends
+early has not looked at has a lower bound as well.  Groups of k records, and those that a set with a toll contains, are
+enough.  For let G have k < s < 2k records, of which each set contains at most s-1.  Give all groups H of k records of
+G the same weight, so that every record is in one altogether.  With S the sum of the squared distances of the pairs of
+G, they cost S·(k-1) / (k·(s-1)), no more than S/s, the cost of G.  If k ≤ t < s records of G are in C, the weight of
+those H that are in C is (s/k)·binom(t, k) / binom(s, k) ≤ (s-k) / k < 1; if t < k, there are none: they pay no more
+tolls than G.  So the excess of G is at least that of these H, by weight.  Where H with first record i has too little, i
+pays that much less; the weights of the H with first record i are at most 1.
+
+Where too much is left unsearched, payments nearer to those of the neighbor bound, which are easily proven, give more.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,46 +33,108 @@ from mag._compiled.jit import jit
 from mag._lib.progress import Progress
 from mag._lib.threads import each
 from mag.bounds import neighbor
-from mag.bounds._pool import Pool
-from mag.bounds._price import FoundGroups, Records, grow, search, tree
+from mag.bounds._grow import grow
+from mag.bounds._pool import Payments, Pool
+from mag.bounds._price import FoundGroups, Prices, Records, search, tree
+from mag.bounds._sets import Sets, crowded
 from mag.methods.distances.neighbors import neighbors
 
 CLOSE = 2e-4  # largest relative gap to the bound that the groups found so far allow
-MAX_COLUMN_ROUNDS, MAX_PROOFS = 80, 12  # how often groups are looked for, and how often all are searched
-MAX_ASCENT_STEPS = 300  # of a search
+LEAST_GAIN = 3e-4  # relative gain of the bound that is worth a round of tolls
+MAX_STALE_ROUNDS = 2  # rounds of tolls that gain less, one after the other
+MAX_GROUP_ROUNDS, MAX_TOLL_ROUNDS, MAX_PROOFS = 20, 40, 12
+# Steps of a search, and what it may leave to the first record of a group, relative to what that pays: a search that has
+# not ended is repeated with the next numbers.
+SEARCHES = ((300, 0.0), (2400, 0.0), (10_000, 0.01), (5000, 0.1), (2500, 1.0))
 CHUNK = 64  # records between two looks at the clock
 
 
 def bound(X: np.ndarray, k: int, cost: float, threads: int, progress: Progress) -> float:
     """A lower bound on the cost of any grouping; `cost` is that of one grouping."""
     task = _Task(X, k, threads, progress)
-    best, safe = neighbor.bound(X, k, cost, threads, progress), task.records.near[:, : k - 1].sum(axis=1) / (2 * k)
-    y, pool, proofs = safe, Pool(task.records.distance, k, safe), 0
-    for attempt in range(MAX_COLUMN_ROUNDS):
-        groups, excess = task.grown(y)
-        new = pool.add(groups[(excess < 0) | (attempt == 0)])  # every record is in one
-        settled = new < 0.05 * len(X) or attempt == MAX_COLUMN_ROUNDS - 1
-        y, allowed = pool.ascend(y, cost, 0.2 if attempt < 10 else 0.05, 20_000 if settled else 300, progress)
-        if settled:  # from the first payments on it may come farther
-            y, allowed = max((y, allowed), pool.ascend(safe, cost, 0.2, 20_000, progress), key=lambda pair: pair[1])
-        if progress.step(attempt / MAX_COLUMN_ROUNDS):
+    best, program = neighbor.bound(X, k, cost, threads, progress), _Program(task, cost)
+    for proofs in range(MAX_PROOFS):
+        program.raise_payments(tolls=proofs > 0)  # without them, proofs are fast
+        if progress.step(proofs / MAX_PROOFS):
             break
-        if settled:
-            proven, groups, unfinished = task.proven(y)
-            best, proofs = max(best, proven), proofs + 1
-            if unfinished > allowed - proven - unfinished or proofs == MAX_PROOFS:
-                break  # the gap was not searched, rather than found
-            if best >= (1 - CLOSE) * allowed or progress.stopped:
-                return best
-            pool.add(groups)
-        pool.trim(y)
+        proof = task.prove(program.paid, program.pool.sets)
+        best = max(best, proof.bound)
+        if progress.stopped or (proofs and best >= (1 - CLOSE) * program.allowed):
+            return best
+        if proofs and proof.unsearched > (program.allowed - proof.bound) / 2:
+            break  # the gap was not searched, rather than found
+        program.pool.add(proof.groups, proof.sizes)
     last = -np.inf
     for tenths in range(1, 10):  # the bound rises, and falls where more is paid than can be proven
-        proven = -np.inf if progress.stopped else task.proven(safe + tenths / 10 * (y - safe))[0]
+        if progress.stopped:
+            break
+        proven = task.prove(program.paid.toward(program.safe, tenths / 10), program.pool.sets).bound
         if proven < last:
             break
         best, last = max(best, proven), proven
     return best
+
+
+class _Proof(NamedTuple):
+    """A lower bound; groups that payments are unfair to; what the bound lacks because searches ended early."""
+
+    bound: float
+    groups: np.ndarray
+    sizes: np.ndarray
+    unsearched: float
+
+
+class _Program:
+    """The groups and sets found so far, payments, and their sum: the linear program allows no more, nearly."""
+
+    def __init__(self, task: "_Task", cost: float) -> None:
+        self.task, self.cost, self.progress = task, cost, task.progress
+        self.safe = task.records.near[:, : task.k - 1].sum(axis=1) / (2 * task.k)
+        self.pool = Pool(task.records.distance, task.k, self.safe)
+        self.paid, self.allowed = Payments(self.safe, np.empty(0)), 0.0
+        self.toll_time = self.progress.seconds_left() / 2  # what is left then is for proofs
+
+    def raise_payments(self, tolls: bool) -> None:
+        """Add groups, and tolls if they are wanted, while that pays."""
+        reached, stale = 0.0, 0
+        for _ in range(MAX_TOLL_ROUNDS):
+            self._add_groups()
+            stale = stale + 1 if self.allowed < reached * (1 + LEAST_GAIN) else 0
+            reached = max(reached, self.allowed)
+            if self.progress.stopped or stale == MAX_STALE_ROUNDS or not (tolls and self._add_tolls()):
+                break
+
+    def _add_groups(self) -> None:
+        """Find groups until few are new."""
+        n, tolls = len(self.safe), len(self.paid.toll)
+        for _ in range(MAX_GROUP_ROUNDS):
+            groups, sizes, excess = self.task.grown(self.paid, self.pool.sets)
+            wanted = excess < 0
+            wanted[:, 0] |= len(self.pool.costs) == 0  # every record is in one
+            new = self.pool.add(groups[wanted], sizes[wanted])
+            if new < 0.05 * n or self._ascend(self.paid, 0.05 if tolls else 0.2, 300):
+                break
+            self.pool.trim(self.paid)
+        self._ascend(self.paid, 0.05, 20_000)
+        if not tolls:  # from the first payments on it may come farther
+            paid, allowed = self.paid, self.allowed
+            self._ascend(Payments(self.safe, self.paid.toll), 0.2, 20_000)
+            if self.allowed < allowed:
+                self.paid, self.allowed = paid, allowed
+
+    def _add_tolls(self) -> bool:
+        """Put tolls on sets that are too full; False if there are none, or if that is useless."""
+        if self.allowed >= (1 - CLOSE) * self.cost or self.progress.seconds_left() < self.toll_time:
+            return False
+        full = crowded(self.pool.groups, self.pool.sizes, self.pool.shares, len(self.safe), self.task.k)
+        if not len(full):
+            return False
+        return not self._ascend(self.pool.use(full, self.paid), 0.2, 1000)
+
+    def _ascend(self, paid: Payments, step: float, rounds: int) -> bool:
+        """Raise payments that are fair to the pool; returns whether the time is up."""
+        self.paid, self.allowed = self.pool.ascend(paid, self.cost, step, rounds, self.progress)
+        return self.progress.stopped
 
 
 class _Task:
@@ -73,37 +146,53 @@ class _Task:
         each(lambda rows: measure(X, rows, distance), self._chunks(np.arange(n)), threads)
         others = neighbors(X, min(n - 1, max(4 * k, 32)), threads)
         self.k, self.records = k, Records(distance, others, np.take_along_axis(distance, others, axis=1))
-        self.margin = 2 * (d + 6 * k + 32) * k * neighbor.EPSILON
+        self.margin = 8 * (d + 12 * k + 64) * k * neighbor.EPSILON
 
     def _chunks(self, records: np.ndarray) -> list[np.ndarray]:
         return [records[first : first + CHUNK] for first in range(0, len(records), CHUNK)]
 
-    def grown(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """For every record a group with little excess, and the excess."""
-        n = len(y)
-        groups, excess = np.empty((n, self.k), np.int64), np.empty(n)
-        each(lambda part: grow(self.records, y, part, groups, excess), self._chunks(np.arange(n)), self.threads)
-        return groups, excess
+    def grown(self, paid: Payments, sets: Sets) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """For every record a group of each size with little excess, the sizes, and the excess."""
+        n, k = len(paid.y), self.k
+        prices = Prices(paid.y, paid.toll, sets, k)
+        groups, excess = np.empty((n, k, 2 * k - 1), np.int64), np.empty((n, k))
 
-    def proven(self, y: np.ndarray) -> tuple[float, np.ndarray, float]:
-        """A lower bound, groups that y is unfair to, and how much the bound lacks because searches ended early.
+        def grow_part(part: np.ndarray) -> None:
+            grow(self.records, prices, part, groups, excess)
 
-        The rounding errors of a search stay below `margin` / k, relative to what the records of a group pay, and these
-        pay at most k times what the first one does.
+        each(grow_part, self._chunks(np.arange(n)), self.threads)
+        return groups, np.broadcast_to(np.arange(k, 2 * k), (n, k)), excess
+
+    def prove(self, paid: Payments, sets: Sets) -> _Proof:
+        """Search all groups.
+
+        The rounding errors of a search stay below `margin`, relative to what the first record pays: the records of a
+        group, fewer than 2k, pay no more each, and cost and tolls are less than that if the excess is below 0.
         """
-        n = len(y)
+        y, toll = paid
+        n, k, prices = len(y), self.k, Prices(y, toll, sets, self.k)
         order = np.argsort(-y, kind="stable")
         rank = np.empty(n, np.int64)
         rank[order] = np.arange(n)
-        groups, least, improves, best = np.empty((n, self.k), np.int64), np.empty(n), np.empty(n, np.bool_), np.empty(n)
+        groups, sizes = np.empty((n, 2 * k - 1), np.int64), np.full(n, k)
+        found = FoundGroups(groups, sizes, np.empty(n), np.zeros(n, np.bool_), np.empty(n))
+        known, proven, unended = np.zeros(n), np.full(n, -np.inf), order
+        for limit, spare in SEARCHES:
+            started = found.excess[:] = np.minimum(known, -spare * np.maximum(y, 0))
 
-        def price_part(part: np.ndarray) -> None:
-            steps = 0 if self.progress.step(0) else MAX_ASCENT_STEPS
-            search(self.records, y, rank, steps, part, tree(n, self.k), FoundGroups(groups, least, improves, best))
+            def search_part(part: np.ndarray, limit: int = limit) -> None:
+                steps = 0 if self.progress.step(0) else limit
+                search(self.records, prices, rank, steps, part, tree(n, k, len(toll)), found)
 
-        each(price_part, self._chunks(order), self.threads)
-        total = math.fsum(y) + math.fsum(least) - self.margin * math.fsum(np.maximum(y, 0))
-        return total, groups[improves], math.fsum(best - least)
+            each(search_part, self._chunks(unended), self.threads)
+            known = np.where(found.excess < started, found.excess, known)
+            proven[unended] = np.maximum(proven[unended], found.least[unended])
+            unended = unended[found.least[unended] < found.excess[unended]]
+            if self.progress.stopped or not len(unended):
+                break
+        tolls = math.fsum(toll * sets.room) * (1 + 4 * neighbor.EPSILON)
+        total = math.fsum([*y, *proven, -tolls]) - self.margin * math.fsum(np.maximum(y, 0))
+        return _Proof(total, groups[found.improves], sizes[found.improves], math.fsum(known - proven))
 
 
 @jit

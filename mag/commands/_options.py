@@ -171,6 +171,10 @@ DecimalComma = Annotated[
         "--decimal-comma", help="Read 1,5 as a number; cells are then separated by ;.", rich_help_panel=TEXT_PANEL
     ),
 ]
+Thousands = Annotated[
+    str | None,
+    typer.Option(help="The mark between thousands, e.g. . in 12.345,50.", metavar="MARK", rich_help_panel=TEXT_PANEL),
+]
 Dates = Annotated[
     list[str] | None,
     typer.Option(
@@ -287,6 +291,7 @@ def layout(
     encoding: str,
     null: list[str] | None,
     date: list[str] | None = None,
+    thousands: str | None = None,
 ) -> Layout:
     """The options of text files, where a tab may be written \\t, codes for missing numbers and formats of dates."""
     general: list[str] = []
@@ -308,7 +313,7 @@ def layout(
             )
         formats[name] = form
     mark = "\t" if delimiter == "\\t" else delimiter
-    return Layout(mark, decimal_comma, encoding, tuple(general), special, formats)
+    return Layout(mark, decimal_comma, thousands, encoding, tuple(general), special, formats)
 
 
 def with_text_layout(command: Callable[..., None], dates: bool = False) -> Callable[..., None]:
@@ -318,12 +323,13 @@ def with_text_layout(command: Callable[..., None], dates: bool = False) -> Calla
         *,
         delimiter: Delimiter = None,
         decimal_comma: DecimalComma = False,
+        thousands: Thousands = None,
         encoding: Encoding = "utf-8",
         null: Null = None,
         date: Dates = None,
         **options: Any,
     ) -> None:
-        command(**options, text_layout=layout(delimiter, decimal_comma, encoding, null, date))
+        command(**options, text_layout=layout(delimiter, decimal_comma, encoding, null, date, thousands))
 
     (*own, _), (*text, _) = (inspect.signature(function).parameters.values() for function in (command, run))
     return _with_signature(run, command, [*own, *(one for one in text if dates or one.name != "date")])
@@ -342,6 +348,7 @@ def open_files(
     options = {
         "delimiter": "--delimiter",
         "decimal_comma": "--decimal-comma",
+        "thousands": "--thousands",
         "encoding": "--encoding",
         "date_of": "--date",
     }

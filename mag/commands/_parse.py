@@ -142,6 +142,22 @@ def parse_importance(words: Sequence[str], columns: Sequence[str]) -> dict[str, 
     return factors
 
 
+def parse_follow(words: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """The column that each one follows, NAME=NAME."""
+    return parse_pairs("--follow", "NAME=NAME", words, names, "IN")
+
+
+def parse_sums(words: Sequence[str], names: Sequence[str]) -> dict[str, list[str]]:
+    """The parts of each sum, NAME=NAME+NAME."""
+    sums = {}
+    for name, listed in parse_pairs("--sum", "NAME=NAME+NAME", words, names, "IN").items():
+        parts = _split_names(listed, names)
+        if parts is None:
+            raise InputValueError(f"--sum must be NAME=NAME+NAME, of columns of IN; got '{name}={listed}'.")
+        sums[name] = parts
+    return sums
+
+
 def parse_special(words: Sequence[str], columns: Sequence[str]) -> dict[str, list[float]]:
     """The special values of every column that has some, NAME=CODE,CODE,…"""
     special = {}

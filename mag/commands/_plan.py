@@ -17,8 +17,13 @@ from mag.files import Layout
 if TYPE_CHECKING:
     from mag.tables.plan import Plan
 
-TEXT_OPTIONS = {"delimiter": "--delimiter", "decimal_comma": "--decimal-comma", "encoding": "--encoding"}
-TEXT_OPTIONS |= {"null": "--null", "date": "--date"}  # by their names in plans
+TEXT_OPTIONS = {"delimiter": "--delimiter", "decimal_comma": "--decimal-comma"}
+TEXT_OPTIONS |= {
+    "thousands": "--thousands",
+    "encoding": "--encoding",
+    "null": "--null",
+    "date": "--date",
+}  # by their names in plans
 
 
 def apply_plan(ctx: typer.Context, path: pathlib.Path | None) -> pathlib.Path | None:
@@ -73,7 +78,7 @@ def words_of(plan: "Plan") -> dict[str, list[Any]]:
 def text_of(layout: Layout, columns: Iterable[str] | None = None) -> dict[str, Any]:
     """How text files are read, as plans and manifests have it: all that is not usual; of some columns only."""
     usual, named = Layout(), None if columns is None else frozenset(columns)
-    text = {name: getattr(layout, name) for name in ("delimiter", "decimal_comma", "encoding")}
+    text = {name: getattr(layout, name) for name in ("delimiter", "decimal_comma", "thousands", "encoding")}
     text = {name: value for name, value in text.items() if value != getattr(usual, name)}
     null = [",".join(layout.null)] if layout.null else []
     null += [f"{name}={','.join(codes)}" for name, codes in layout.null_of.items() if named is None or name in named]

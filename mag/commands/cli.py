@@ -7,7 +7,6 @@ as one sentence; every other error is a defect of mag and shows its traceback.
 import contextlib
 import inspect
 import os
-import re
 import signal
 import sys
 import threading
@@ -19,6 +18,7 @@ from typing import Any
 from mag import __version__
 from mag._lib.errors import REPORT, CacheWarning, InputError, NotAnonymousError
 from mag._lib.terminal import printable
+from mag._lib.wording import Spelling, spelling
 from mag.commands import COMMANDS, application, function_of
 from mag.commands._output import running
 
@@ -69,10 +69,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except NotAnonymousError as error:
         return _complain(str(error), VIOLATED)
     except InputError as error:
-        return _complain(_with_options(str(error), "".join(arguments[:1])), MISTAKE)
+        return _complain(str(error), MISTAKE)
     except OSError as error:
         sentence = f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror or error}."
-        return _complain(_with_options(sentence, "".join(arguments[:1])), MISTAKE)
+        return _complain(sentence, MISTAKE)
     except MemoryError:
         return _complain("there is not enough memory.", MISTAKE)
     except BaseException as error:  # a Rust panic is a BaseException, not an Exception
@@ -86,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
-        with running(arguments):
+        with running(arguments), spelling(_spell_for("".join(arguments[:1]))):
             code = application()(arguments, prog_name="mag", standalone_mode=False)
     except SystemExit as done:  # typer exits this way after shell completion
         code = done.code
@@ -126,25 +126,19 @@ def _complain(sentence: str, code: int) -> int:
     return code
 
 
-def _with_options(sentence: str, command: str) -> str:
-    """A sentence about keywords, small_strata='merge', in the options of a command, --small-strata merge."""
+def _spell_for(command: str) -> Spelling:
+    """Name the options of a command as a user writes them: small_strata='merge' as --small-strata merge."""
+    names = {*inspect.signature(function_of(command)).parameters} if command in COMMANDS else set()
 
-    def spell(said: re.Match[str]) -> str:
-        option = f"--{said[1].replace('_', '-')}"
-        if said[2] is None:  # a flag
-            return option
-        return f"{option} {said[2]}" + (f" or {option} {said[3]}" if said[3] else "")
+    def spell(option: str, values: tuple[Any, ...]) -> str | None:
+        if option == "random_state" and "seed" in names:
+            return "--seed"
+        if option not in names or not (values or "_" in option):
+            return None
+        written = f"--{option.replace('_', '-')}"
+        return written if values in ((), (True,)) else f"{written} {f' or {written} '.join(map(str, values))}"
 
-    if command not in COMMANDS:
-        return sentence
-    names = list(inspect.signature(function_of(command)).parameters)
-    sentence = re.sub(rf"\b({'|'.join(names)})=(?:True\b|'([\w-]+)'(?: or '([\w-]+)')?)", spell, sentence)
-    if "seed" in names:
-        sentence = re.sub(r"(?<!')\brandom_state\b(?!')", "--seed", sentence)
-    for name in names:
-        if "_" in name:  # names with "_" do not occur in prose; quoted ones come from the user
-            sentence = re.sub(rf"(?<!')\b{name}\b(?!')", f"--{name.replace('_', '-')}", sentence)
-    return sentence
+    return spell
 
 
 class _Terminated(BaseException):

@@ -202,8 +202,7 @@ def _levels(text: str) -> "Levels":
     path, colon, level = text.rpartition(":")
     if not colon or not level.isdecimal():
         raise InputValueError(f"--levels must be NAME=FILE:LEVEL; got {text!r}.")
-    lines = pathlib.Path(path).read_text(encoding="utf-8-sig").splitlines()
-    return Levels([line.split(";") for line in lines if line.strip()], int(level))
+    return Levels(path, int(level))
 
 
 def _budget(ledger: pathlib.Path | None, epsilon: float | None, delta: float | None) -> "Budget | None":

@@ -79,7 +79,7 @@ def generalize(
 
     Examples:
     mag generalize people.csv -o out.csv -k 5 -c age -c job --hierarchy age=age.csv --hierarchy job=job.csv --drop name
-    mag generalize people.csv -o out.csv -k 5 -c age --intervals age=0:120:5,10,20 --by region --suppress 0
+    mag generalize people.csv -o out.csv -k 5 -c age --intervals age=0:120:5,10,20 --by region --max-suppressed 0
     mag generalize people.csv --dry-run -k 10 -c education --hierarchy education=education.csv --diversity disease=3
     """
     others, sources = {"report": report, "withheld": withheld}, opt.read_files(generalize, locals())

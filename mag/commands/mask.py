@@ -17,10 +17,12 @@ from mag.commands._output import bar
 from mag.commands._parse import (
     Demands,
     parse_categories,
+    parse_follow,
     parse_integers,
     parse_method_options,
     parse_sets,
     parse_special,
+    parse_sums,
 )
 from mag.commands._plan import apply_plan
 from mag.commands._publish import Cells, FileRoles, Files, Summary, describe_run, write_release
@@ -76,6 +78,8 @@ def mask(
     importance: opt.Importance = None,
     other: opt.Other = "error",
     special: Annotated[list[str] | None, opt.table_option("special")] = None,
+    follow: Annotated[list[str] | None, opt.table_option("follow")] = None,
+    sums: Annotated[list[str] | None, opt.table_option("sums")] = None,
     weights: opt.Weights = None,
     decimals: Annotated[list[str] | None, opt.table_option("round")] = None,
     report: opt.Report = None,
@@ -118,7 +122,10 @@ def mask(
     others, sources = {"report": report, "withheld": withheld}, opt.read_files(mask, locals())
     files = Files.checked(source, sources, out, text_layout, others, prove_input, overwrite, dry_run)
     demands = Demands.parsed(files.source, diversity, closeness, order, sensitive or [], column)
-    roles = FileRoles.assigned(files.source, column, by, keep, drop, sensitive, demands, rest, unit, household)
+    names = files.source.names() if follow or sums else []
+    derived: Options = {"follow": parse_follow(follow or [], names), "sums": parse_sums(sums or [], names)}
+    every = [*column, *derived["follow"], *derived["sums"]]
+    roles = FileRoles.assigned(files.source, every, by, keep, drop, sensitive, demands, rest, unit, household)
     categories, by_column = parse_categories(column, aggregate, hierarchy, demands.order, importance, other)
     if weights is not None and weights not in [*roles.keep, *roles.drop]:
         raise InputValueError(f"--weights must name a column of --keep or --drop; got {weights!r}.")
@@ -126,12 +133,13 @@ def mask(
     options |= {"sets": parse_sets(sets, column) if sets else None}
     options |= {"round": parse_integers("--round", decimals) if decimals else None, "other": other}
     options |= {"special": parse_special(special, column)} if special else {}
+    options |= {option: setting for option, setting in derived.items() if setting}
     group_size = parse_integers("-k", k)
     if _is_streamed(files, options, memory, has_codes=text_layout.has_codes):
         options |= {"weights": weights, "memory": memory}
         summary = _mask_stream(files, roles, group_size, options, quiet)
     else:
-        numbers = [name for name in column if name not in categories]
+        numbers = [name for name in every if name not in categories]
         cells = Cells([*numbers, *demands.ranked], categories)
         summary = write_release(
             files, roles, cells, lambda: _mask_table(files, roles, cells, weights, group_size, options, quiet), quiet
@@ -201,12 +209,15 @@ def _mask_table(
 
     owners = [*roles.owners.values()]
     frame, meta = read_table(files.source, cells.computed, roles.untouched, weights, cells.categories, owners)
-    note_codes(frame, [name for name in cells.computed if name in roles.columns], k, quiet)
+    told = [*options.get("special", ()), *options.get("sums", ())]  # codes that are declared, and columns of no groups
+    note_codes(frame, [name for name in cells.computed if name in roles.columns and name not in told], k, quiet)
     if not owners:
         note_units(files.source, roles.drop, roles.keep, quiet)
     if weights is not None:
         options = options | {"weights": read_weights(files.source, weights)}
     with bar(f"grouping {frame.height} records", quiet) as progress:
-        release: Any = microaggregate(frame, k, roles.columns, progress=progress, **options)
+        derived = [*options.get("follow", ()), *options.get("sums", ())]
+        grouped = [name for name in roles.columns if name not in derived]
+        release: Any = microaggregate(frame, k, grouped, progress=progress, **options)
     unread = {"drop": len(roles.drop)} | ({"weights": weights} if weights in roles.keep else {})
     return release.with_options(**unread), meta

@@ -61,7 +61,7 @@ def _read(path: pathlib.Path) -> dict[str, Any]:
         complete = ""
     if not complete:
         raise InputValueError(f"{path.name!r} must be a manifest that mag mask wrote next to a file.")
-    if "suppress" in manifest["options"]:
+    if "max_suppressed" in manifest["options"]:
         raise InputValueError(f"{path.name!r} is a manifest of mag generalize; mag rerun takes those of mag mask.")
     return dict(manifest)
 

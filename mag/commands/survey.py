@@ -13,6 +13,7 @@ import numpy as np
 from mag._lib import checks
 from mag._lib.atomic import writing
 from mag._lib.errors import InputValueError
+from mag._lib.wording import named
 
 SEED = 1
 MASKED_COLUMNS = ["age", "income", "rent", "children", "commute_minutes", "born"]
@@ -186,7 +187,8 @@ def _files(folder: pathlib.Path, tables: bool, overwrite: bool) -> dict[str, pat
     there = [name for name, path in files.items() if path.exists()]
     if there and not overwrite:
         raise InputValueError(
-            f"folder {str(folder)!r} already holds {', '.join(there)}; choose another folder, or pass overwrite=True."
+            f"folder {str(folder)!r} already holds {', '.join(there)}; choose another folder, or pass "
+            f"{named('overwrite', True)}."
         )
     folder.mkdir(parents=True, exist_ok=True)
     return files

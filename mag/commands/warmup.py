@@ -77,7 +77,7 @@ def warmup(
     sizes = [integer("k", size, 1, 10**6, "limit") for size in k or range(2, SHARED + 1)]
     steps = [*_columns_steps(costs, sizes, everything), *_method_steps(methods, sizes, k is not None)]
     if usual:
-        steps += [("tables", _run_tables), ("categories", _run_categories), *_file_steps()]
+        steps += [("tables", _run_tables), ("categories", _run_categories), ("risk", _run_risk), *_file_steps()]
     if everything:
         steps += _bound_steps()
     with working_on(quiet=True):
@@ -94,7 +94,7 @@ def _show() -> None:
     """Print the steps that can be compiled, and the option that selects each."""
     rows = [(name, f"--cost {name}", "yes" if name in USUAL_COSTS else "no") for name in COST_NAMES]
     rows += [(name, f"--method {name}", "yes" if name in USUAL_METHODS else "no") for name in EVERY_METHOD[1:]]
-    rows += [("tables, files", "", "yes"), ("long columns", "--all", "no"), ("bounds", "--all", "no")]
+    rows += [("tables, files, risk", "", "yes"), ("long columns", "--all", "no"), ("bounds", "--all", "no")]
     table(["compiled", "by", "without options"], rows)
 
 
@@ -158,6 +158,13 @@ def _people(n: int = 120) -> dict[str, Any]:
 
     rng = np.random.default_rng(0)
     return {"x": rng.normal(size=n).round(3), "y": rng.integers(0, 50, n), "s": np.arange(n) % 3}
+
+
+def _run_risk() -> None:
+    """`assess`: all subsets of the quasi-identifiers."""
+    from mag.tables.assess import assess
+
+    assess(_people(), ["y", "s"])
 
 
 def _run_tables() -> None:

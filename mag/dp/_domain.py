@@ -7,6 +7,7 @@ unknown categories get a number of their own.  A message about such a cell would
 import decimal
 import math
 import numbers
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -205,9 +206,9 @@ class Levels(Listed):
 
     Parameters
     ----------
-    tree : mag.Hierarchy, mapping or sequence of sequences
+    tree : mag.Hierarchy, mapping, path or list of rows
         A hierarchy; or the parent of every node but the root; or a row for each value, from the value itself to the
-        root, as in the files of ARX.
+        root, as in the files of ARX, by its path or in memory.  Several roots become children of ``*``.
     level : int
         How far up: 0 is the value itself.  Values nearer to the root than others stay themselves on lower levels.
 
@@ -220,7 +221,9 @@ class Levels(Listed):
     ['any', 'crafts', 'health']
     """
 
-    def __init__(self, tree: Hierarchy | Mapping[Any, Any] | Sequence[Sequence[Hashable]], level: int) -> None:
+    def __init__(
+        self, tree: Hierarchy | Mapping[Any, Any] | os.PathLike[str] | Sequence[Sequence[Hashable]], level: int
+    ) -> None:
         rows = _rows_of(tree)
         self.level = checks.integer("level", level, 0, len(rows[0]) - 1, "height")
         nodes = list(dict.fromkeys([rows[0][-1], *(row[self.level] for row in rows)]))  # the root is 0
@@ -238,19 +241,8 @@ class Levels(Listed):
 
 def _rows_of(tree: Any) -> list[list[Hashable]]:
     """From every value to the root, all of one length."""
-    if isinstance(tree, (Mapping, Hierarchy)):
-        read = hierarchy_of("tree", tree)
-        return [[read.labels[node] for node in nodes] for nodes in read.levels.tolist()]
-    if isinstance(tree, (str, bytes)) or not isinstance(tree, Sequence) or not tree:
-        raise InputTypeError(f"tree must map categories to parents, or be a list of rows; got {checks.describe(tree)}.")
-    rows = [list(row) for row in tree]
-    if len({len(row) for row in rows}) > 1 or not rows[0]:
-        raise InputValueError("tree must have rows of one length, from a value to the root.")
-    if len({row[-1] for row in rows}) > 1:
-        raise InputValueError(f"tree must have one root; got {len({row[-1] for row in rows})}.")
-    if len({row[0] for row in rows}) < len(rows):
-        raise InputValueError("tree must have one row for every value; some values have several.")
-    return rows
+    read = Hierarchy.from_levels(tree) if isinstance(tree, (list, tuple)) else hierarchy_of("tree", tree)
+    return [[read.labels[node] for node in nodes] for nodes in read.levels.tolist()]
 
 
 def check_points(option: str, domain: Any) -> None:

@@ -1,6 +1,5 @@
 """The result: the published table, and a sentence that states the guarantee and its assumptions."""
 
-import html
 import json
 import os
 import pathlib
@@ -129,16 +128,10 @@ class PrivateRelease:
         str
             The page.
         """
-        rows = "".join(
-            f"<tr><th>{html.escape(name)}</th><td>{html.escape(_shown(value))}</td></tr>"
-            for name, value in self.manifest().items()
-        )
-        page = (
-            '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Private release</title>'
-            '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'"></head>'
-            f"<body><h1>Private release</h1><p>{html.escape(str(self.guarantee))}</p><table>{rows}</table></body>"
-            "</html>"
-        )
+        from mag.report import page_of_entries
+
+        entries = {key: _shown(value) for key, value in self.manifest().items() if key != "guarantee"}
+        page = page_of_entries("Private release", str(self.guarantee), entries)
         if path is not None:
             self._check_private()
             with writing(path, overwrite=overwrite) as [draft]:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from mag._lib import checks
 from mag._lib.errors import InputValueError
+from mag._lib.wording import named
 from mag.dp._budget import Budget, charge, written
 from mag.dp._delta import CHANCES, chance_of, default_chance, positive
 from mag.dp._domain import Integers, Numbers, check_points
@@ -208,7 +209,7 @@ def _plan_draw(
         return chance, *choose_k(k, delta, chance, epsilon, share)
     for name, option in (("delta", delta), ("beta", beta)):
         if option is not None:
-            raise InputValueError(f"{name} is used with draw=True only; leave it out.")
+            raise InputValueError(f"{name} is used with {named('draw', True)} only; leave it out.")
     return 0, USUAL_K if k is None else checks.integer("k", k, 1, 10**6, "10**6"), Fraction(0)
 
 

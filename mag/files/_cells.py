@@ -2,6 +2,7 @@
 
 import collections
 import contextlib
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -47,13 +48,18 @@ def straight(kinds: dict[str, str]) -> dict[str, Any]:
 def bare(text: "pl.Expr", layout: Layout, column: str) -> "pl.Expr":
     """Without blanks, with a decimal point; null for nothing and for the codes of the column, as words or as numbers.
 
-    With a decimal comma, a point is not part of a number: 1.234 may mean a thousand.
+    With a decimal comma, a point is not part of a number: 1.234 may mean a thousand.  Declared marks between thousands
+    are left out where they part all digits before the decimal mark by threes.
     """
     import polars as pl
 
     text = text.str.strip_chars()
     codes = layout.codes(column)
     text = pl.when(~text.is_in(["", *codes])).then(text)
+    if layout.thousands and column not in layout.date_of:
+        mark, decimal = re.escape(layout.thousands), "," if layout.decimal_comma else r"\."
+        grouped = text.str.contains(rf"^[+-]?\d{{1,3}}({mark}\d{{3}})+({decimal}\d*)?$")
+        text = pl.when(grouped).then(text.str.replace_all(layout.thousands, "", literal=True)).otherwise(text)
     if layout.decimal_comma and column not in layout.date_of:
         text = text.str.replace_all(".", "?", literal=True).str.replace(",", ".", literal=True)
     values = _values(codes)

@@ -1,4 +1,4 @@
-"""The layout of a text file: delimiter, decimal mark, encoding, dates, and the codes for a missing number."""
+"""The layout of a text file: delimiter, marks in numbers, encoding, dates, and the codes for a missing number."""
 
 import codecs
 import re
@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mag._lib.errors import InputValueError
+from mag._lib.wording import named
+
+THOUSANDS = (",'_ ", ".'_ ")  # marks between thousands, beside a decimal point and beside a decimal comma
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,7 @@ class Layout:
 
     delimiter: str | None = None
     decimal_comma: bool = False
+    thousands: str | None = None
     encoding: str = "utf-8"
     null: tuple[str, ...] = ()
     null_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -28,7 +32,14 @@ class Layout:
                 f"delimiter must be one character other than a quote or a line end; got {self.delimiter!r}."
             )
         if self.decimal_comma and self.delimiter == ",":
-            raise InputValueError("decimal_comma needs a delimiter other than the comma; got delimiter ','.")
+            raise InputValueError(
+                f"{named('decimal_comma')} needs a delimiter other than the comma; got delimiter ','."
+            )
+        if self.thousands is not None and self.thousands not in (*THOUSANDS[self.decimal_comma],):
+            raise InputValueError(
+                f"thousands must be one of {', '.join(map(repr, THOUSANDS[self.decimal_comma]))}; got "
+                f"{self.thousands!r}."
+            )
         for name, form in self.date_of.items():
             if not _is_date_format(form):
                 raise InputValueError(

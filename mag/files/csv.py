@@ -174,7 +174,7 @@ class Csv(Format):
         import polars as pl
         import polars.selectors as cs
 
-        schema = {} if layout.decimal_comma else straight(kinds)  # polars would take a point for a comma
+        schema = {} if layout.decimal_comma or layout.thousands else straight(kinds)  # which polars reads otherwise
         rest = {name: kind for name, kind in kinds.items() if name not in schema}
         dates = [parsed(bare(cs.by_name(name), layout, name), kind, True) for name, kind in rest.items()]
         parts = self._blocks(path, columns, schema, layout, lambda cells: cells.with_columns(dates))

@@ -9,6 +9,7 @@ import numpy as np
 from mag._lib.errors import InputValueError
 from mag._lib.fresh import fresh_column
 from mag._lib.missing import is_missing
+from mag._lib.wording import named
 from mag.frames.arrays import ArrayColumn
 from mag.frames.base import Column, SeriesColumn
 from mag.frames.units import none_if_all_false
@@ -151,12 +152,13 @@ def categories_of(
     name: Any,
     tree: Any = None,
     order: list[Any] | None = None,
-    remedy: str = "other='root' or its method with_other publishes them as its root",
+    remedy: str | None = None,
 ) -> CategoryCodes:
     """The categories of a column; `tree` may be a function of its distinct values.
 
     `remedy` is the advice for values without a leaf.
     """
+    remedy = remedy or f"{named('other', 'root')} or its method with_other publishes them as its root"
     codes, cells = column.codes(), column.cells()
     _, first, codes = np.unique(codes, return_index=True, return_inverse=True)
     labels = [cells[row] for row in first.tolist()]

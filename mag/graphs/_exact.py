@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 
 from mag._lib.errors import InputRuntimeError, InputValueError
+from mag._lib.wording import named
 
 MAX_EXACT_VERTICES = 64  # vertices; some 40 take seconds
 
@@ -17,13 +18,13 @@ def change_fewest(pairs: np.ndarray, d: np.ndarray, k: int, removals: bool) -> n
     d[v] + Σ_{e ∋ v} ±x[e] = Σ_t t·y[v, t], Σ_v y[v, t] ≥ k·z[t], y[v, t] ≤ z[t]; Σ x is least.
     """
     if importlib.util.find_spec("scipy") is None:
-        raise ImportError("exact=True needs scipy: pip install 'mag-sdc[matching]'.")
+        raise ImportError(f"{named('exact', True)} needs scipy: pip install 'mag-sdc[matching]'.")
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import lil_array
 
     n = d.size
     if n > MAX_EXACT_VERTICES:
-        raise InputValueError(f"exact=True is for at most {MAX_EXACT_VERTICES} vertices; got n={n}.")
+        raise InputValueError(f"{named('exact', True)} is for at most {MAX_EXACT_VERTICES} vertices; got n={n}.")
     there = {tuple(pair) for pair in pairs.tolist()}
     changes = [pair for pair in itertools.combinations(range(n), 2) if removals or pair not in there]
     y, z = len(changes), len(changes) + n * n
@@ -51,6 +52,6 @@ def change_fewest(pairs: np.ndarray, d: np.ndarray, k: int, removals: bool) -> n
         options={"mip_rel_gap": 0},
     )
     if solved.status != 0:
-        raise InputRuntimeError("exact=True was not solved by HiGHS; leave it out.")
+        raise InputRuntimeError(f"{named('exact', True)} was not solved by HiGHS; leave it out.")
     changed = {changes[e] for e in np.flatnonzero(solved.x[:y] > 0.5)}
     return np.array(sorted(there ^ changed), np.int64).reshape(-1, 2)

@@ -9,6 +9,7 @@ from mag._lib.checks import describe, flag, integer, one_of, unused
 from mag._lib.edges import Edges, read_edges, sort_pairs
 from mag._lib.errors import REPORT, InputValueError, NotAnonymousError
 from mag._lib.interrupt import interruptible
+from mag._lib.wording import named
 from mag.api.options import generator_of
 from mag.api.types import DegreeCost, KeepName, RandomState
 from mag.graphs._changes import edges_added
@@ -105,8 +106,10 @@ def anonymize(
     least, bound = chosen.bound, 0
     if flag("exact", exact):
         if keep == "degrees":
-            raise InputValueError("exact=True is for keep='edges' and keep='nodes'; got keep='degrees'.")
-        unused("cost", cost, "exact=True")
+            raise InputValueError(
+                f"{named('exact', True)} is for {named('keep', 'edges', 'nodes')}; got {named('keep', 'degrees')}."
+            )
+        unused("cost", cost, named("exact", True))
         after = interruptible(change_fewest, original.pairs, before, k, keep == "nodes")
     else:
         least = chosen.costs[0] if cost is None else _cost(cost, keep, chosen.costs)
@@ -134,7 +137,7 @@ def anonymize(
 
 def _cost(cost: Any, keep: str, allowed: tuple[DegreeCost, ...]) -> DegreeCost:
     if len(allowed) == 1 and cost != allowed[0]:
-        raise InputValueError(f"cost must be {allowed[0]!r} with keep={keep!r}, or None; got {describe(cost)}.")
+        raise InputValueError(f"cost must be {allowed[0]!r} with {named('keep', keep)}, or None; got {describe(cost)}.")
     one_of("cost", cost, allowed)
     return cost
 

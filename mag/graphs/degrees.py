@@ -8,6 +8,7 @@ from mag._lib.arrays import read
 from mag._lib.checks import flag, integer, one_of, real_vector
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.interrupt import interruptible
+from mag._lib.wording import named
 from mag.api.types import DegreeCost
 from mag.api.univariate import univariate
 from mag.graphs._costs import COST_CODES
@@ -84,7 +85,9 @@ def best_degrees(
     n = v.size
     away = v - v[n // 2]
     if cost == "sse_int" and float(np.square(away.astype(np.float64)).sum()) > 2**61:
-        raise InputValueError("cost='sse_int' cannot count squares beyond 2**61; choose cost='sae'.")
+        raise InputValueError(
+            f"{named('cost', 'sse_int')} cannot count squares beyond 2**61; choose {named('cost', 'sae')}."
+        )
     if n * k > GROUPS_WORTH_SOLVING and not late:
         starts = np.cumsum(univariate(v, k, cost=cost, assume_sorted=True).sizes)
         found, loss = follow_groups(v, np.append(0, starts), n - 1, cost)

@@ -51,7 +51,9 @@ def find_codes(values: np.ndarray) -> Codes:
     numbers.  Few whole numbers look like categories unless their frequencies have a single peak without gaps, as those
     of counts do: persons of a household, say.
     """
-    cells = np.asarray(values).astype(np.float64)
+    cells = np.asarray(values, np.float64)
+    if cells.size and not (np.rint(cells) == cells).any() and (cells == cells.max()).sum() < MIN_RECORDS:
+        return Codes({})  # codes are whole numbers, or the largest of all
     cells = cells[np.abs(cells) < MAX_AMOUNT]
     values, counts = np.unique(cells, return_counts=True)
     if values.size < 2:
@@ -68,11 +70,14 @@ def find_codes(values: np.ndarray) -> Codes:
 
 def _missing_codes(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """Which of the ascending values look like missing codes."""
-    usual = _are_usual_codes(values) & (counts > 1)
+    usual = np.zeros(values.size, bool)
+    repeated = np.flatnonzero((counts > 1) & (np.rint(values) == values))
+    usual[repeated] = _are_usual_codes(values[repeated])
     amounts = np.flatnonzero(~usual)
     if amounts.size < 2:
         return np.zeros(values.size, bool)
-    is_code = usual & _are_heaps(values, counts, usual)
+    is_code = usual.copy()
+    is_code[usual] = _are_heaps(values, counts, usual)
     low, high, spread = values[amounts[0]], values[amounts[-1]], np.ptp(values[amounts])
     many = amounts.size > MAX_CATEGORIES
     negative = values < 0
@@ -91,23 +96,24 @@ def _missing_codes(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def _are_usual_codes(values: np.ndarray) -> np.ndarray:
-    """−1 to −9, and of either sign 77, 88, 97, 98, 99, 777, 888, 997 …"""
+    """Which whole numbers are −1 to −9, or of either sign 77, 88, 97, 98, 99, 777, 888, 997 …"""
     size = np.abs(values)
     with np.errstate(divide="ignore", over="ignore"):
         power = 10.0 ** np.ceil(np.log10(size + 1))
     repeated = np.isin(size, [(10**digits - 1) // 9 * digit for digits in range(2, 16) for digit in (7, 8)])
     long = (size >= 10) & (size < 1e15) & ((size >= power - 3) | repeated)
-    return (values % 1 == 0) & (long | ((values < 0) & (size < 10)))
+    return long | ((values < 0) & (size < 10))
 
 
 def _are_heaps(values: np.ndarray, counts: np.ndarray, usual: np.ndarray) -> np.ndarray:
-    """Which values many more records have than others and than the next whole numbers."""
-    least = np.full(values.size, max(MIN_RECORDS, MIN_HEAP * counts[~usual].mean()))
+    """Which usual codes many more records have than other values and than the next whole numbers."""
+    codes = values[usual]
+    least = np.full(codes.size, max(MIN_RECORDS, MIN_HEAP * counts[~usual].mean()))
     for step in (-1, 1):
-        place = np.minimum(np.searchsorted(values, values + step), values.size - 1)
-        beside = np.where(values[place] == values + step, counts[place], 0)
+        place = np.minimum(np.searchsorted(values, codes + step), values.size - 1)
+        beside = np.where(values[place] == codes + step, counts[place], 0)
         least = np.maximum(least, MIN_HEAP * beside)
-    return counts >= least
+    return counts[usual] >= least
 
 
 def _are_categories(values: np.ndarray, counts: np.ndarray) -> bool:

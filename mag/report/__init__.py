@@ -14,7 +14,7 @@ from mag.report._assessment import (
     write_assessment,
 )
 from mag.report._facts import Category, ReportFacts
-from mag.report._page import page
+from mag.report._page import page, page_of_entries
 from mag.report._plot import draw_columns
 from mag.report._recoding import Level, RecodingFacts
 from mag.report._sensitive import SensitiveFacts
@@ -31,6 +31,7 @@ __all__ = [
     "draw_columns",
     "draw_exposure",
     "page",
+    "page_of_entries",
     "percent",
     "write",
     "write_assessment",

@@ -95,6 +95,8 @@ class ReportFacts:
         Criteria that hold for sensitive columns.
     warnings : sequence of str
         Warnings of the code that made the release; the page adds its own.
+    linked : sequence of str
+        Sentences about columns that are published unchanged and nearly give a masked one.
     manifest : mapping
         How the release was made; the page shows an excerpt.
     sensitive : sequence of SensitiveFacts
@@ -131,6 +133,7 @@ class ReportFacts:
     withheld: int = 0
     promises: Sequence[str] = ()
     warnings: Sequence[str] = ()
+    linked: Sequence[str] = ()
     manifest: Mapping[str, Any] = field(default_factory=dict)
     sensitive: Sequence[SensitiveFacts] = ()
     about: Mapping[str, str] = field(default_factory=dict)

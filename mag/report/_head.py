@@ -123,6 +123,7 @@ def _state_no_promise(facts: ReportFacts) -> Element:
         points.append(["k counts records: several records of one person count as several without unit=."])
     if facts.untouched:
         points.append(["Published unchanged, and not covered: ", *names(facts.untouched), ".", _exposure(facts)])
+        points += [[sentence] for sentence in facts.linked]
     else:
         points.append(["No column is published unchanged: only the columns named here are published."])
     points.append(

@@ -2,13 +2,13 @@
 
 import base64
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import files
 
 from mag import __version__
 from mag.report import _cards, _head, _sections
 from mag.report._facts import ReportFacts
-from mag.report._html import Element, element, write_html
+from mag.report._html import Element, element, table, write_html
 
 SECTIONS = [
     _sections.groups,
@@ -26,13 +26,21 @@ SECTIONS = [
 
 
 def page(facts: ReportFacts, step: Callable[[float], object] | None = None) -> str:
-    """The page about a release, as a text of HTML; `step` is told the fraction of the sections that are done."""
+    """The page about a release, as a text of HTML; `step` gets the fraction of the sections that are done."""
     sections = []
     for done, describe in enumerate(SECTIONS, 1):
         sections.append(describe(facts))
         if step is not None:
             step(done / len(SECTIONS))
     return document(facts.title, facts.guarantee, _head.header(facts), sections)
+
+
+def page_of_entries(title: str, guarantee: str, entries: Mapping[str, str]) -> str:
+    """A page of a guarantee and the entries of a manifest, as a text of HTML."""
+    header = element("header", element("h1", title), element("p", guarantee))
+    rows = [([key.replace("_", " ")], [text]) for key, text in entries.items()]
+    listed = table("From the manifest of the release", ("What", "Value"), rows)
+    return document(title, guarantee, header, [element("section", element("h2", "How it was made"), listed)])
 
 
 def document(title: str, description: str, header: Element, sections: Iterable[Element | None]) -> str:

@@ -12,7 +12,7 @@ from mag.files import FORMATS
 from mag.tables._analysis import AnalysisComparison
 from mag.tables._column_file import release_file
 from mag.tables._file_job import FileRelease
-from mag.tables._guarantee import Guarantee
+from mag.tables._guarantee import CountedSet, Guarantee
 from mag.tables._joint_file import release_joint_file
 from mag.tables._parquet import is_source
 from mag.tables._pipeline import release_table
@@ -38,6 +38,7 @@ from mag.tables.types import (
 
 __all__ = [
     "AnalysisComparison",
+    "CountedSet",
     "FileRelease",
     "Guarantee",
     "LatticeNode",
@@ -107,6 +108,8 @@ def microaggregate(
     standardize: bool | Literal["range"] | None = None,
     missing: Missing = "error",
     special: Mapping[Any, Sequence[float]] | None = None,
+    follow: Mapping[Any, Any] | None = None,
+    sums: Mapping[Any, Sequence[Any]] | None = None,
     small_strata: SmallStrata = "error",
     round: int | dict[Any, int] | None = None,  # noqa: A002 - what it is called everywhere
     keep: Names = (),
@@ -195,9 +198,9 @@ def microaggregate(
     weights : column name or array, optional
         The weights of records in means and medians, and in the optimum of a single column.  k does not count them.
     standardize : bool or "range", optional
-        With several columns: measure each in standard deviations of the whole table's column, the same in all strata;
-        True by default.  "range" measures numbers in their range and categories by their loss, to minimize
-        `Release.ncp`.
+        With several columns: True measures each in standard deviations of the whole table's column, the same in all
+        strata; "range" measures numbers in their range and categories by their loss, to minimize `Release.ncp`.  By
+        default "range" if there are categories, and numbers only with the aggregate "range"; otherwise True.
     missing : {"drop", "error", "group"}
         How to treat records with missing cells in `columns` (null, NaN, NaT): withhold them, raise an error, or group
         them with records that miss the same cells; missing cells stay missing.
@@ -205,6 +208,12 @@ def microaggregate(
         By column of numbers: values that are codes, such as ``{"income": [0, -9]}``.  They are published as they are
         and never averaged: records with the same special values are grouped with each other, like records that miss the
         same cells.  Those with a code that fewer than k records share are a small stratum.
+    follow : dict, optional
+        By column: the masked column whose groups it is published from, as the mean of each group: ``{"income_usd":
+        "income"}``.  It has no say in the groups; both are parts of all classes.
+    sums : dict, optional
+        By column: the masked columns whose published values it is the sum of: ``{"total": ["wage", "rent"]}``, in the
+        column's own units and decimals.
     small_strata : {"error", "merge", "suppress"}
         How to treat strata with fewer than k records: raise an error, pool them (with each other, then with the next
         smallest; where pooled records differ in a column of `by`, that cell becomes missing), or withhold them.

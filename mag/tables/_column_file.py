@@ -22,6 +22,7 @@ from mag._lib.atomic import Reserved, digest
 from mag._lib.cells import numbers_of_arrow
 from mag._lib.errors import InputRuntimeError
 from mag._lib.json_types import to_json_types
+from mag._lib.wording import named
 from mag.api.table_options import PARQUET_BY_COLUMN, Options
 from mag.tables import _parquet
 from mag.tables._file_job import MASKED, FileJob, FileRelease, Masked, check_options, give_back_memory
@@ -38,7 +39,7 @@ SCRYPT = 2**14  # blocks of 1 KB that a guess of the key has to fill: some 50 ms
 
 def release_file(table: Any, options: Options) -> FileRelease:
     """Mask a Parquet file into another, one column after the other."""
-    dropped = ["missing='drop'"] if options.missing == "drop" else []
+    dropped = [named("missing", "drop")] if options.missing == "drop" else []
     check_options(options, PARQUET_BY_COLUMN, [*dropped, *options.of_method])
     source = ParquetSource(table)
     roles = roles_of(source.names, options, demands_of(options.diversity, options.closeness, source.names))

@@ -14,6 +14,7 @@ from mag._lib.notice import working_on
 from mag._lib.number import number_rows
 from mag._lib.progress import Progress
 from mag._lib.threads import each
+from mag._lib.wording import named
 from mag.api.backends import backend_of
 from mag.api.columns import columns
 from mag.api.method import check_options, number_groups, run_method
@@ -229,8 +230,8 @@ def _affordable(name: str, method: str, trees: CategoryColumns, k: int) -> str:
     if method == "auto":
         return "mona"
     raise InputValueError(
-        f"method={method!r} stores a number for every record and category, {cells} here, and at most {MOST_CELLS} are "
-        "allowed; choose method 'mona' or 'mondrian', or a column of fewer categories."
+        f"{named('method', method)} stores a number for every record and category, {cells} here, and at most "
+        f"{MOST_CELLS} are allowed; choose method 'mona' or 'mondrian', or a column of fewer categories."
     )
 
 

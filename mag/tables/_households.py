@@ -12,6 +12,7 @@ import numpy as np
 
 from mag._lib.errors import InputValueError
 from mag._lib.number import find_first_rows, number_rows
+from mag._lib.wording import named
 from mag.frames.categories import CategoryCodes
 from mag.frames.units import Units
 from mag.tables._grouping import Comparable, TableGroups
@@ -33,7 +34,8 @@ def check_one_value(units: ColumnUnits, homes: np.ndarray, names: Sequence[Hasha
             differ = np.where(unit.missing, ~unit.missing[first], differ & ~unit.missing[first] | unit.missing[first])
         if several := np.unique(homes[differ]).size:
             raise InputValueError(
-                f"household_columns must have one value in every household; {name!r} has several in {several}."
+                f"{named('household_columns')} must have one value in every household; {name!r} has several in "
+                f"{several}."
             )
 
 

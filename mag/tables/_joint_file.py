@@ -21,6 +21,7 @@ from mag._lib.cells import hash_rows
 from mag._lib.class_counter import ClassCounter
 from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import InputRuntimeError, InputTypeError, InputValueError
+from mag._lib.wording import named
 from mag.api.table_options import PARQUET_JOINTLY, Options
 from mag.frames import frame_of
 from mag.methods import automatic
@@ -57,7 +58,7 @@ def bytes_of(memory: Any) -> int:
 def _refused_settings(options: Options) -> list[str]:
     """Settings of options that are not supported for files that are masked jointly."""
     used = {
-        "missing": options.missing != "error", "standardize='range'": options.standardize == "range",
+        "missing": options.missing != "error", named("standardize", "range"): options.standardize == "range",
         "init": "init" in options.of_method, "aggregate 'range'": "range" in _aggregates(options.aggregate),
     }  # fmt: skip
     return [setting for setting in used if used[setting]]
@@ -74,7 +75,7 @@ def release_joint_file(table: Any, options: Options) -> FileRelease:
     request = check_request(source.names, options)
     if request.plan.single:
         raise InputValueError(
-            "columns must name two columns or more of a file; use scope='per-column' for a single one."
+            f"columns must name two columns or more of a file; use {named('scope', 'per-column')} for a single one."
         )
     return JointJob(source, options, request).write()
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,8 @@ from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.notice import working_on
 from mag._lib.number import find_first_rows, number_by_first_row, number_rows
 from mag._lib.progress import Progress, is_quiet
-from mag._lib.roles import is_name
+from mag._lib.roles import is_name, names_of
+from mag._lib.wording import named
 from mag.api.table_options import MICROAGGREGATE, Options
 from mag.frames import Frame, frame_of
 from mag.frames.categories import CategoryCodes, categories_of, describe_category, is_category, order_of
@@ -24,9 +25,11 @@ from mag.tables._aggregate import representatives
 from mag.tables._categories import ALLOWED, generalized_columns, mask_categories, mask_range
 from mag.tables._codes import describe_lost_zeros, warn_of_codes
 from mag.tables._compared import Original
+from mag.tables._derived import publish_sum
 from mag.tables._grouping import Comparable, TableGroups, constrain_groups, group_each, group_jointly
 from mag.tables._guarantee import Guarantee
 from mag.tables._households import check_one_value, group_households
+from mag.tables._linked import describe_linked, warn_of_linked
 from mag.tables._manifest import Provenance
 from mag.tables._owners import Owners, group_owners, read_owners
 from mag.tables._recount import recount
@@ -41,6 +44,8 @@ from mag.tables.criteria.enforce import Constraint
 from mag.tables.plan import plan_of
 from mag.tables.repeats import warn_of_units
 
+CALLER = 5  # frames up from the warning: make_release, release_table, microaggregate, its caller
+
 
 @dataclass(frozen=True)
 class TableColumns:
@@ -54,13 +59,14 @@ class TableColumns:
     weights: np.ndarray | None
     owners: Owners = field(default_factory=Owners)
     special: dict[Hashable, SpecialCells] = field(default_factory=dict)
+    sums: dict[Hashable, Units] = field(default_factory=dict)  # of all records of the table
 
     def select(self, rows: np.ndarray) -> "TableColumns":
         """The same of some records."""
         units = {name: unit.select(rows) for name, unit in self.units.items()}
         weights = None if self.weights is None else self.weights[rows]
         special = {name: own.select(rows) for name, own in self.special.items()}
-        return TableColumns(units, self.decimals, weights, self.owners.select(rows), special)
+        return TableColumns(units, self.decimals, weights, self.owners.select(rows), special, self.sums)
 
     def missing(self) -> dict[Hashable, np.ndarray]:
         """By column: which cells are missing, but for special ones; columns without any are left out."""
@@ -128,6 +134,11 @@ def release_table(table: Any, options: Options) -> Release:
     require_true(frame, published, columns.units, request)
     for name, values in (request.options.special or {}).items():
         verify.require_special(frame, published.data, published.rows, name, list(values))
+    for name, parts in (request.options.sums or {}).items():
+        own = columns.sums[name]
+        decimals = columns.decimals.get(name, 0 if own.is_integer else None)
+        step = None if decimals is None else own.step if own.is_integer else 10.0**-decimals
+        verify.require_sum(published.data, name, names_of(parts, frame.names), step)
     guarantee = recount(frame, published.data, published.rows, strata, groups, promises, request)
     clock.lap("recount")
     return make_release(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
@@ -139,15 +150,17 @@ def release_table(table: Any, options: Options) -> Release:
 def read(frame: Frame, request: Request) -> TableColumns:
     """All numbers that are computed with, of all records."""
     verify.require_comparable(frame, request.roles.by)
-    units = {name: _read_column(frame, name, request) for name in request.roles.columns}
-    decimals = decimals_by_column(request.options.round, [name for name, unit in units.items() if not unit.is_integer])
+    added = {name: _units(frame, name) for name in request.options.sums or ()}
+    units = {name: _read_column(frame, name, request) for name in request.roles.columns if name not in added}
+    floats = [name for name, unit in (units | added).items() if not unit.is_integer]
+    decimals = decimals_by_column(request.options.round, floats)
     owners = read_owners(frame, request.roles.unit, request.roles.household)
     if request.plan.household_columns and owners.homes is not None:
         check_one_value(units, owners.homes, request.plan.household_columns)
     special = {}
     for name, values in (request.options.special or {}).items():
         units[name], special[name] = split_special(name, units[name], list(values))
-    return TableColumns(units, decimals, read_weights(frame, request.options.weights), owners, special)
+    return TableColumns(units, decimals, read_weights(frame, request.options.weights), owners, special, added)
 
 
 def scale_of(frame: Frame, name: Hashable, options: Options) -> str:
@@ -267,8 +280,8 @@ def _strata(frame: Frame, columns: TableColumns, request: Request) -> Strata:
     if missing and policy == "error":
         listed = ", ".join(f"{int(mask.sum())} in {name!r}" for name, mask in missing.items())
         raise InputValueError(
-            f"columns have missing values: {listed}; pass missing='group' to group records that miss the same cells, "
-            "or missing='drop' to withhold them."
+            f"columns have missing values: {listed}; pass {named('missing', 'group')} to group records that miss "
+            f"the same cells, or {named('missing', 'drop')} to withhold them."
         )
     if missing and policy == "drop":
         rows = np.flatnonzero(~np.logical_or.reduce(list(missing.values())))
@@ -301,10 +314,10 @@ def _strata(frame: Frame, columns: TableColumns, request: Request) -> Strata:
         also = " (records with the same special values, and missing cells, are one)" if columns.special else also
         what = "records" if columns.owners.units is None else "units"
         what += "" if columns.owners.homes is None else f" of {plan.k_household} households"
-        ways = "'suppress'" if small_policy == "merge" else "'merge' or 'suppress'"
+        ways = ("suppress",) if small_policy == "merge" else ("merge", "suppress")
         raise InputValueError(
-            f"every stratum{also} must have at least {least_k} {what}: {error}; pass small_strata={ways}, or a "
-            "smaller k."
+            f"every stratum{also} must have at least {least_k} {what}: {error}; pass "
+            f"{named('small_strata', *ways)}, or a smaller k."
         ) from None
 
 
@@ -318,7 +331,8 @@ def _are_integers(plan: GroupingPlan) -> bool:
 
 def group(columns: TableColumns, strata: Strata, constraints: list[Constraint], request: Request) -> TableGroups:
     """Groups of at least k records, or units, within the strata, for which the constraints hold."""
-    comparable = Comparable(columns.units, request.plan)
+    followers = request.options.follow or ()
+    comparable = Comparable({name: unit for name, unit in columns.units.items() if name not in followers}, request.plan)
     with working_on(quiet=is_quiet(request.progress)):
         if request.plan.per_column:
             groups = group_each(columns.units, strata, columns.weights, request)
@@ -352,6 +366,7 @@ def mask(
 ) -> dict[Hashable, Any]:
     """The masked columns, in the dtypes and in the order that they are published in."""
     masked: dict[Hashable, Any] = {}
+    numbers: dict[Hashable, Units] = {}  # that are published
     homes = columns.owners.homes
     first = None if homes is None else find_first_rows(number_rows([homes]))  # the record that counts for a household
     for j, (name, unit) in enumerate(columns.units.items()):
@@ -377,6 +392,10 @@ def mask(
         if permutation is not None:
             labels, missing = labels[permutation], None if missing is None else missing[permutation]
         masked[name] = frame.column(name).to_column(values, labels, missing)
+        numbers[name] = replace(unit, values=values[labels], missing=missing)
+    for name, unit in columns.sums.items():
+        parts = [numbers[part] for part in names_of((request.options.sums or {})[name], frame.names)]
+        masked[name] = publish_sum(frame.column(name), unit, parts, columns.decimals.get(name))
     return masked
 
 
@@ -422,8 +441,8 @@ def _blank_cells(frame: Frame, name: Hashable, rows: np.ndarray | None, blank: n
         return frame.column(name).take(rows, blank)
     except RefusedColumnError as refused:
         raise InputValueError(
-            f"small_strata='merge' would leave cells of {name!r} missing, but its dtype is {refused}; convert it or "
-            "pass small_strata='suppress'."
+            f"{named('small_strata', 'merge')} would leave cells of {name!r} missing, but its dtype is {refused}; "
+            f"convert it or pass {named('small_strata', 'suppress')}."
         ) from None
 
 
@@ -479,8 +498,12 @@ def make_release(
         method=groups.method,
         complete=groups.complete,
     )
-    warnings = _warnings(published.data, frame, columns, strata, groups, request)
+    linked = describe_linked(frame, strata.rows, request.roles.keep, columns.units)
+    warn_of_linked(linked, CALLER)
+    warnings = (*_warnings(published.data, frame, columns, strata, groups, request), *linked)
     recorded = record_options(request.options, request.roles, MICROAGGREGATE) | {"threads": request.threads}
+    if set(request.plan.scales.values()) != {"number"}:  # chosen by the columns, unless the caller did
+        recorded["standardize"] = request.plan.standardize
     provenance = Provenance.of(recorded, frame.n, frame.names, seconds)
     categories = {name: unit for name, unit in columns.units.items() if isinstance(unit, CategoryCodes)}
     if published.permutation is not None:
@@ -488,7 +511,7 @@ def make_release(
     own = _groups_by_column(groups, published, request)
     plan = partial(plan_of, request.options, vars(request.roles), frame.names)
     original = Original(frame, published.rows, categories, tuple(request.options.files()), own, plan)
-    return Release(published.data, guarantee, grouping, warnings, provenance, original)
+    return Release(published.data, guarantee, grouping, warnings, provenance, original, _linked=tuple(linked))
 
 
 def _groups_by_column(groups: TableGroups, published: Published, request: Request) -> dict[Hashable, np.ndarray]:

@@ -158,6 +158,7 @@ class Release(Generic[Table]):
     proven: bool | None = None
     lattice: tuple[LatticeNode, ...] = ()
     _ncp: float | None = None
+    _linked: tuple[str, ...] = ()  # the warnings about kept columns that nearly give a masked one
 
     @property
     def withheld(self) -> int:

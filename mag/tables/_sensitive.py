@@ -13,6 +13,7 @@ from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.json_types import to_json_types
 from mag._lib.number import number_rows
 from mag._lib.roles import is_name
+from mag._lib.wording import named
 from mag.frames import Frame, RefusedColumnError, frame_of
 from mag.frames.categories import categories_of, is_category, order_of
 from mag.hierarchy import Hierarchy
@@ -254,8 +255,8 @@ def check_feasible(
             raise InputValueError(
                 f"{option} of {demand.name!r} cannot be met in {len(failing)} of {len(whole)} strata, not even by one "
                 f"group of each, which reaches {abs(failing[worst]):.3g} in the worst, of {sizes[worst]} records, "
-                f"number {rank} by size; pass small_strata='suppress' to withhold such strata, or use fewer strata or "
-                f"a weaker {option}."
+                f"number {rank} by size; pass {named('small_strata', 'suppress')} to withhold such strata, or use "
+                f"fewer strata or a weaker {option}."
             )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from mag._lib import checks
 from mag._lib.errors import InputValueError
 from mag._lib.roles import Sentences, assign_roles, is_name
+from mag._lib.wording import named
 from mag.frames import Frame, frame_of
 from mag.frames.build import build_frame
 from mag.risk.subsets import largest_size
@@ -147,15 +148,15 @@ def _read_roles(
 def _read_alpha(missing: Any, alpha: Any, unit: Any) -> float | None:
     """What a match by a missing cell counts; None where a missing cell is a value."""
     if checks.one_of("missing", missing, ["value", "wildcard"]) == "value":
-        checks.unused("alpha", alpha, "missing='value'")
+        checks.unused("alpha", alpha, named("missing", "value"))
         return None
-    checks.unused("unit", unit, "missing='wildcard', which counts records")
+    checks.unused("unit", unit, f"{named('missing', 'wildcard')}, which counts records")
     return 1.0 if alpha is None else checks.fraction("alpha", alpha)
 
 
 def _read_fraction(fraction: Any) -> float:
     if checks.fraction("sampling_fraction", fraction) == 0:
-        raise InputValueError("sampling_fraction must be above 0; got 0.")
+        raise InputValueError(f"{named('sampling_fraction')} must be above 0; got 0.")
     return float(fraction)
 
 
@@ -167,6 +168,7 @@ def _read_size(max_size: Any, m: int) -> int:
     subsets = sum(math.comb(m, own) for own in range(1, size + 1))
     if subsets > MAX_LISTED_SUBSETS:
         raise InputValueError(
-            f"max_size must leave at most {MAX_LISTED_SUBSETS} subsets; {size} of {m} columns have {subsets}."
+            f"{named('max_size')} must leave at most {MAX_LISTED_SUBSETS} subsets; {size} of {m} columns have "
+            f"{subsets}."
         )
     return size

@@ -17,7 +17,7 @@ ClosenessByColumn: TypeAlias = Mapping[Any, float | Fraction | Closeness]
 Scope: TypeAlias = Literal["joint", "per-column"]
 Enforce: TypeAlias = Literal["auto", "buckets", "cut", "merge", "swap"]
 Other: TypeAlias = Literal["error", "root"]
-Suppressed: TypeAlias = Literal["root", "withhold"]
+ShowSuppressedAs: TypeAlias = Literal["root", "withhold"]
 Missing: TypeAlias = Literal["drop", "error", "group"]
 SmallStrata: TypeAlias = Literal["error", "merge", "suppress"]
 Rest: TypeAlias = Literal["drop", "error", "keep"]
@@ -48,6 +48,8 @@ class TableOptions(TableMethodOptions, total=False):
     standardize: bool | Literal["range"] | None
     missing: Missing
     special: Mapping[Any, Sequence[float]] | None
+    follow: Mapping[Any, Any] | None
+    sums: Mapping[Any, Sequence[Any]] | None
     small_strata: SmallStrata
     round: int | dict[Any, int] | None
     keep: Names
@@ -76,8 +78,8 @@ class RecodingOptions(TypedDict, total=False):
     sensitive: Names
     diversity: DiversityByColumn | None
     closeness: ClosenessByColumn | None
-    suppress: float
-    suppressed: Suppressed
+    max_suppressed: float
+    show_suppressed_as: ShowSuppressedAs
     levels: Mapping[Any, int | tuple[int, int]] | None
     max_nodes: int
     missing: Missing

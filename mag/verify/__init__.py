@@ -476,6 +476,23 @@ def require_special(
     require_promise(wrong == 0, f"special values of {column} are published as they are, which fails for {wrong}")
 
 
+def require_sum(published: Any, column: Hashable, parts: Sequence[Hashable], step: float | None) -> None:
+    """Raise `NotAnonymousError` where a cell is not the sum of the parts of its record, rounded to a step.
+
+    A cell is missing where one of its parts is.
+    """
+    frame = frame_of(published)
+    cells = [[_sensitive.value_of(cell) for cell in as_list(_column(frame, name))] for name in (column, *parts)]
+    wrong = 0
+    for total, *own in zip(*cells, strict=True):
+        if total is _sensitive.Absent or _sensitive.Absent in own:
+            wrong += (total is _sensitive.Absent) != (_sensitive.Absent in own)
+            continue
+        exact, size = sum(map(Fraction, own)), sum(abs(Fraction(part)) for part in own)
+        wrong += abs(Fraction(total) - exact) > Fraction(step or 0) / 2 + size * Fraction(1, 2**50)
+    require_promise(wrong == 0, f"{column} is the sum of {', '.join(map(str, parts))}, which it is not for {wrong}")
+
+
 def is_uncertain(table: Any, columns: Sequence[Hashable], sensitive: Any, least: Fraction) -> bool:
     """Whether every class has at least the entropy of this number of equally frequent values, decided in integers."""
     return all(_sensitive.is_uncertain(own, least) for own in sensitive_counts(table, columns, sensitive))

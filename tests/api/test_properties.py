@@ -1,4 +1,4 @@
-"""What holds for every input, searched by hypothesis."""
+"""Properties of every input, searched by hypothesis."""
 
 import numpy as np
 import pytest

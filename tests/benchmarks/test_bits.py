@@ -1,4 +1,4 @@
-"""The digests of benchmarks/bits.py: they repeat, they tell what differs, and wrong calls have one, too."""
+"""The digests of benchmarks/bits.py: they repeat, they name differences, and wrong calls have one, too."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""benchmarks/ratio.py: both trees answer, and what is slower is named."""
+"""benchmarks/ratio.py: both trees answer, and slower cases are named."""
 
 import numpy as np
 import pytest

@@ -283,7 +283,7 @@ def test_codes_for_columns_that_are_not_computed_with_are_a_mistake(people, mag_
 
 
 def test_a_code_is_a_word_and_a_number(tmp_path, mag_):
-    """As pandas writes them, integers beside missing cells are floats."""
+    """As pandas writes them, integers of a column with missing cells are floats."""
     (tmp_path / "in.csv").write_text("x\n1\n3\n-9.0\n-9\n999999999999999999\n1000000000000000000\nNA\n")
     given = ["mask", tmp_path / "in.csv", "-o", tmp_path / "o.csv", "-k", 1, "-c", "x", "--missing", "group"]
     assert mag_(*given, "--null", "NA,-9", "--null", "999999999999999999")[0] == 0

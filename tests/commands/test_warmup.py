@@ -36,6 +36,8 @@ for options in ({"drop": "s"}, {"by": "s"}, {"by": "s", "time_limit": 1.0}, {"dr
     for table in (people, polars.DataFrame(people)):
         release = mag.microaggregate(table, 5, ["x", "y"], **options)
 release.risk(), release.utility()
+mag.assess(people, ["y", "s"])
+mag.assess(polars.DataFrame(people), ["x"], unit="s", weights=np.ones(400))
 polars.DataFrame(people).write_csv("people.csv")
 polars.DataFrame(people).write_parquet("people.parquet")
 with contextlib.redirect_stdout(io.StringIO()):

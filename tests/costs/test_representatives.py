@@ -1,4 +1,4 @@
-"""What groups are replaced by, and what that loses, against rational numbers over all of float64 and int64."""
+"""Representatives of groups and their losses, against rational numbers over all of float64 and int64."""
 
 import math
 import sys

@@ -25,7 +25,7 @@ _USE = re.compile(
 
 @dataclass(frozen=True)
 class Use:
-    """What one kernel takes of a multiprocessor."""
+    """The resources of a multiprocessor that one kernel takes."""
 
     registers: int
     shared: int

@@ -1,7 +1,7 @@
 """Tables and files with recognizable values in all that must not be published, and a search for them in all that is.
 
 A case is a kind of input, a treatment (what is withheld, blanked, shuffled) and the outputs of its library.  `findings`
-runs one and tells what was found where; nothing here is shared with the package.
+runs one and lists its findings by place; nothing here is shared with the package.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ DROPPED_NAME = "the name of a dropped column"
 
 @dataclass(frozen=True)
 class Treatment:
-    """What is asked of `microaggregate`, and so what must not be found."""
+    """Options of `microaggregate`, and thereby the values that must not be found."""
 
     rare: str = ""  # what becomes of strata below k: "", "suppress", "merge"
     gaps: str = ""  # what becomes of records that miss cells: "", "drop", "group"
@@ -75,7 +75,7 @@ TREATMENTS = [
 
 
 class Plant:
-    """The cells of a table by column, and what is planted in it."""
+    """The cells of a table by column, and the values planted in it."""
 
     def __init__(self, treatment, seed=0, categories=False):
         self.rng, self.treatment, self.needles = np.random.default_rng(seed), treatment, Needles()
@@ -447,7 +447,7 @@ MEMORY = {
 
 
 def written(write, **options):
-    """What a writer puts into a file."""
+    """The content of a file that a writer makes."""
     file = io.BytesIO()
     write(file, **options)
     return file.getvalue()
@@ -571,7 +571,7 @@ def outputs(data):
 
 
 def release_outputs(release, folder):
-    """What a release tells beside its data."""
+    """Texts of a release other than its data."""
     for name, blob in itertools.chain(pickles(release), shown(release), shown(release.grouping)):
         yield f"release {name}", blob
     yield "manifest", json.dumps(release.manifest(), default=str).encode()
@@ -595,7 +595,7 @@ FILES = {  # the kept columns that a format can hold
 
 
 def file_of(plant, form, kept, path, options=()):
-    """Write the planted table, with what its format can hold beside cells; the columns to keep and to drop."""
+    """Write the planted table, with all that its format can hold besides cells; the columns to keep and to drop."""
     drop = ["w", plant.secret]
     if "pandas" in options:  # as pandas writes it, with all that it knows of a frame
         frame = pandas_plain(plant)[[*MASKED, "g", *kept, *drop]]
@@ -682,14 +682,14 @@ def recoded(words, plant, folder):
             words = [*words[:at], *words[at + 2 :]]
     for name, (low, high, widths) in RANGES.items():
         words += ["--intervals", f"{name}={low}:{high}:{','.join(map(str, widths))}"]
-    return ["generalize", *words[1:], "--suppress", "0.5"]
+    return ["generalize", *words[1:], "--max-suppressed", "0.5"]
 
 
 COMMANDS = {"categories masked": with_categories, "generalize": recoded}
 
 
 def run(words):
-    """Exit code and what was printed."""
+    """Exit code and output."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main(words)
@@ -724,9 +724,12 @@ def tree_of(values):
 
 RANGES = {"x": (0, 10**9, [10**8, 5 * 10**8]), "y": (0, 2**53, [2**51, 2**52])}
 FUNCTIONS = {  # what is called, and with which options
-    "generalize": (mag.generalize, {"suppress": 0.4}),
-    "generalize, withholding": (mag.generalize, {"suppress": 0.4, "suppressed": "withhold"}),
-    "generalize, diverse": (mag.generalize, {"suppress": 0.5, "diversity": {"count": 2}, "closeness": {"seen": 0.9}}),
+    "generalize": (mag.generalize, {"max_suppressed": 0.4}),
+    "generalize, withholding": (mag.generalize, {"max_suppressed": 0.4, "show_suppressed_as": "withhold"}),
+    "generalize, diverse": (
+        mag.generalize,
+        {"max_suppressed": 0.5, "diversity": {"count": 2}, "closeness": {"seen": 0.9}},
+    ),
     "categories": (mag.microaggregate, {}),
     "middles": (mag.microaggregate, {"aggregate": {"x": "mid_range", "y": "mid_range"}, "standardize": "range"}),
     "diverse": (mag.microaggregate, {"diversity": {"count": ("entropy", 2)}, "closeness": {"seen": 0.9}}),
@@ -754,7 +757,7 @@ class Refused(Exception):  # noqa: N818 - not an error
 
 
 def findings(case):
-    """What was found of the original: lines of output and place."""
+    """Findings of the original: lines of output and place."""
     ways = {"": _memory_findings, "stream": _stream_findings, "error": _error_findings, "result": _result_findings}
     ways["mistake"] = _category_error_findings
     return sorted(set(ways.get(case.target, _file_findings)(case)))
@@ -890,7 +893,7 @@ CATEGORY_MISTAKES = {  # of functions that take categories: the function, and op
     "a failing function": ("generalize", {"hierarchies": {JOB: lambda values: mag.Hierarchy.dates(values)}}),
     "numbers to recode": ("generalize", {"hierarchies": None}),
     "outside of intervals": ("generalize", {"hierarchies": {"x": mag.Hierarchy.intervals(0, 9, [3])}}),
-    "nothing suppressed": ("generalize", {"suppress": 0, "missing": "group"}),
+    "nothing suppressed": ("generalize", {"max_suppressed": 0, "missing": "group"}),
     "missing cells to recode": ("generalize", {"missing": "error"}),
     "diversity to recode": ("generalize, diverse", {"diversity": {"count": 40}}),
 }

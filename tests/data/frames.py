@@ -46,7 +46,7 @@ def smallest_class(table, columns):
 
 
 def dtypes(table):
-    """What a library says about its columns."""
+    """The dtypes that a library reports for its columns."""
     if isinstance(table, pa.Table):
         return list(table.schema)
     if isinstance(table, Mapping):

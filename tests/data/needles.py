@@ -1,4 +1,4 @@
-"""What must not be found in bytes, and how it is looked for: as text, as digits, as bits, and in what is compressed."""
+"""Values that must not be found in bytes; the search looks for text, digits and bits, also in compressed parts."""
 
 import base64
 import contextlib
@@ -31,7 +31,7 @@ _PARQUET_CODECS = {1: "snappy", 2: "gzip", 4: "brotli", 5: "lz4", 6: "zstd", 7: 
 
 
 class Needles:
-    """Planted values by where they were planted.  `found` tells which of them stand in some bytes, and how."""
+    """Planted values by their places.  `found` lists those that are in some bytes, and in which form."""
 
     def __init__(self):
         self.codes, self.days, self.digits, self.bits = {}, {}, {}, {}
@@ -84,7 +84,7 @@ class Needles:
             self._bits(struct.pack("<ii", *pair), f"{where}, date32 in bits")
 
     def found(self, blob):
-        """Where the values were planted that stand in these bytes, or in what is compressed in them."""
+        """The places of the values that are in these bytes, or in compressed parts of them."""
         return {hit for layer in layers(blob) for hit in self._in(layer)}
 
     def _in(self, blob):

@@ -1,4 +1,4 @@
-"""The project's folder; data sets, which are not part of it: beside it or at $MAG_DATA; figures of papers."""
+"""The project's folder; data sets, which are not part of it and lie next to it or at $MAG_DATA; figures of papers."""
 
 import os
 import pathlib

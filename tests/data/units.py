@@ -88,7 +88,7 @@ def random_recoding(rng, table):
     options = {
         "missing": str(rng.choice(["group", "drop"])),
         "rest": "drop",
-        "suppress": float(rng.choice([0, 0.1, 0.5])),
+        "max_suppressed": float(rng.choice([0, 0.1, 0.5])),
     }
     options |= [{"unit": "person"}, {"household": "home"}, {"unit": "person", "household": "home"}][rng.integers(3)]
     if "household" in options and rng.random() < 0.6:
@@ -96,7 +96,7 @@ def random_recoding(rng, table):
     if rng.random() < 0.4:
         options["by"] = "region"
     if rng.random() < 0.3:
-        options["suppressed"] = "withhold"
+        options["show_suppressed_as"] = "withhold"
     if rng.random() < 0.3:
         options |= {"shuffle": True, "random_state": 1}
     return int(rng.integers(1, 6)), ["age", "job"], options

@@ -1,4 +1,4 @@
-"""Private releases as callers see them: what is published, what is refused, and that nothing tells of the data."""
+"""Private releases as callers see them: their content, refused calls, and that no message depends on the data."""
 
 import json
 import math
@@ -169,15 +169,23 @@ def test_unknown_categories_are_the_other():
     ]  # fmt: skip
 
 
-def test_levels_are_ancestors_and_unknown_values_the_root():
+def test_levels_are_ancestors_and_unknown_values_the_root(tmp_path):
     rows = [["baker", "crafts", "any"], ["painter", "crafts", "any"], ["nurse", "health", "any"]]
     cells = np.array(["nurse", "baker", "king", "crafts"], object)
-    for tree in (JOBS, rows):
+    path = tmp_path / "jobs.csv"
+    path.write_text("".join(",".join(row) + "\n" for row in rows))  # commas instead of the semicolons of ARX
+    for tree in (JOBS, rows, path):
         domains = [mag.dp.Levels(tree, level) for level in range(3)]
         labels = [[domain.label(cell) for cell in domain.locate_cells(cells)] for domain in domains]
         assert labels[0] == ["nurse", "baker", "any", "any"]
         assert labels[1] == ["health", "crafts", "any", "any"]
         assert labels[2] == ["any"] * 4
+
+
+def test_several_roots_of_levels_become_children_of_one():
+    domain = mag.dp.Levels([["a", "x"], ["b", "y"]], 1)
+    cells = np.array(["a", "b", "c"], object)
+    assert [domain.label(cell) for cell in domain.locate_cells(cells)] == ["x", "y", "*"]
 
 
 # ---- releases
@@ -562,7 +570,12 @@ def test_mistakes_are_one_sentence_that_tells_nothing_of_the_data(sentence):
         (lambda: mag.dp.Categories("abc"), "categories must be a list of categories; got 'abc'."),
         (lambda: mag.dp.Categories([]), "categories must name at least one category; got none."),
         (lambda: mag.dp.Levels(JOBS, 3), "level must be an integer in [0, height=2]; got 3."),
-        (lambda: mag.dp.Levels([["a", "x"], ["b", "y"]], 1), "tree must have one root; got 2."),
+        (lambda: mag.dp.Levels([], 0), "rows must hold at least one value; got none."),
+        (
+            lambda: mag.dp.Levels([["a", "x"], ["b"]], 1),
+            "rows must have the same number of labels in every row, 2 as in the first; 1 of 2 have another number, the "
+            "first of them row 2.",
+        ),
         (lambda: mag.dp.Budget(0), "epsilon must be a positive number; got 0."),
         (lambda: mag.dp.delta_for(0, 0.1, 1), "k must be an integer in [1, 10**6=1000000]; got 0."),
     ],

@@ -23,7 +23,7 @@ def ages(rows):
 
 
 class Mutated:
-    """A mechanism's own source, but for what a mutant makes of the noise that is asked for."""
+    """A mechanism's own source, except for the noise that a mutant changes."""
 
     def __init__(self, change):
         self.inner, self.change = _random.source(), change

@@ -1,4 +1,4 @@
-"""What chapter 10 of Thaeter's thesis (Lübeck 2021) prints, and where it is wrong: each correction with its proof."""
+"""Figures of chapter 10 of Thaeter's thesis (Lübeck 2021), and its errors: each correction with its proof."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""`mag.Microaggregator`: scikit-learn's own checks, what is published, and where the guarantee ends."""
+"""`mag.Microaggregator`: scikit-learn's own checks, the published values, and the limits of the guarantee."""
 
 import itertools
 import pickle

@@ -1,4 +1,4 @@
-"""What formats hold: each cell of the table in docs/guide/files.md is written and read back, or refused."""
+"""Cells that formats hold: each cell of the table in docs/guide/files.md is written and read back, or refused."""
 
 import datetime
 import decimal

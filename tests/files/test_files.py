@@ -1,4 +1,4 @@
-"""Files: what is kept comes out as it went in, what is counted is what stands there, and nothing is quoted."""
+"""Files: kept cells are unchanged, the counts are those of the written cells, and no message quotes a cell."""
 
 import collections
 import csv

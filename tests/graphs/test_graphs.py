@@ -1,4 +1,4 @@
-"""Degrees that at least k vertices share: the best ones, graphs that have them, and what leaves the library."""
+"""Degrees that at least k vertices share: the best ones, graphs that have them, and all that leaves the library."""
 
 import copy
 import itertools

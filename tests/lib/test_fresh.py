@@ -1,4 +1,4 @@
-"""What leaves the library is built from values: nothing of the original is in its memory, its dtypes or its pickles."""
+"""Published tables are built from values: nothing of the original is in their memory, their dtypes or their pickles."""
 
 import copy
 import datetime

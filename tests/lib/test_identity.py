@@ -1,4 +1,4 @@
-"""A file is what it is, not how it is called: outputs are never what a run reads, and one run at a time writes them."""
+"""A file has an identity besides its name: no run overwrites a file that it reads, and one run at a time writes."""
 
 import ast
 import collections

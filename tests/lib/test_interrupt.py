@@ -1,4 +1,4 @@
-"""Ctrl-C ends what is compiled, as KeyboardInterrupt and nothing else; and errors of the work are the caller's."""
+"""Ctrl-C ends compiled code, as KeyboardInterrupt and nothing else; and errors of the work reach the caller."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ def ctrl_c():
 @pytest.mark.skipif(os.name == "nt", reason="needs signals between processes")
 @pytest.mark.parametrize("job", ["anneal", "bound lp", "nearest_neighbor", "quadratic", "strata", "tsp", "univariate"])
 def test_work_is_interrupted(job):
-    """`python -m benchmarks.interrupt` tries more of it, and tells how long that takes."""
+    """`python -m benchmarks.interrupt` tries more of it, and prints the times."""
     assert interrupt(job, limit=LIMIT)[:2] == ("interrupted", "")
 
 

@@ -34,6 +34,13 @@ def test_missing_codes_are_found_whatever_their_rank(values, missing):
     assert find_codes(np.array(values, float)).missing == missing
 
 
+def test_a_largest_fraction_may_be_a_top_code():
+    """Columns without whole numbers are not sorted unless several records share the largest value."""
+    fractions = RNG.random(500) * 0.9
+    assert find_codes(fractions) == Codes({})
+    assert find_codes(np.append(fractions, [0.95] * 30)) == Codes({}, top=30)
+
+
 @pytest.mark.parametrize(
     "values",
     [

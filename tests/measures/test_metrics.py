@@ -1,4 +1,4 @@
-"""Every measure of loss: a calculation by hand, and what must hold for any release."""
+"""Every measure of loss: a calculation by hand, and properties of any release."""
 
 import importlib
 

@@ -1,4 +1,4 @@
-"""Every measure of risk: a calculation by hand, and what must hold for any table."""
+"""Every measure of risk: a calculation by hand, and properties of any table."""
 
 import itertools
 

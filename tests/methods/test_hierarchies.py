@@ -1,4 +1,4 @@
-"""Methods that look at trees: distances from tables of leaves, Mondrian with pooled children, and what MONA cuts."""
+"""Methods that look at trees: distances from tables of leaves, Mondrian with pooled children, and the cuts of MONA."""
 
 import subprocess
 import sys
@@ -190,7 +190,7 @@ def naive_parts(columns, n, k, limit, allowed=lambda part: True):
 
 
 def trees_of(table, hierarchies=None, importance=None):
-    """What methods get of a table: `CategoryColumns`, whose coordinates are the numbers alone."""
+    """The table as methods get it: `CategoryColumns`, whose coordinates are the numbers alone."""
     columns, axes = [], []
     for j, (name, cells) in enumerate(table.items()):
         if isinstance(cells[0], str):

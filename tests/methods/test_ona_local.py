@@ -55,6 +55,37 @@ def test_labels_do_not_depend_on_the_number_of_threads(name, small_parts):
     assert one.tobytes() == two.tobytes()
 
 
+class StopAfter(Progress):
+    """The time is up after some steps."""
+
+    def __init__(self, steps):
+        super().__init__()
+        self.steps = steps
+
+    def span(self, low, high):
+        return self
+
+    def silent(self):
+        return self
+
+    def step(self, fraction):
+        self.steps -= 1
+        return self.steps < 0
+
+    def seconds_left(self):
+        return float(self.steps >= 0)
+
+
+def test_more_time_never_means_more_loss(small_parts):
+    X, found = records(1500, 4), []
+    for steps in (0, 16, 32, 48, 56, 10**6):
+        labels = ona_local.group(X, 3, threads=1, progress=StopAfter(steps))
+        assert np.bincount(labels).min() >= 3
+        found.append(sum_of_squares(X, labels))
+    assert found == sorted(found, reverse=True)
+    assert found[0] > found[-1]
+
+
 @pytest.mark.parametrize(("n", "k"), [(5, 3), (6, 3), (7, 3), (11, 6), (20, 10)])
 def test_few_records(n, k):
     assert np.bincount(mag.multivariate(records(n, 2), k, method="ona_local").labels).min() >= k

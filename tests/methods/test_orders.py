@@ -1,4 +1,4 @@
-"""Records in order: the dynamic program against all cuts, published figures, and what each order promises."""
+"""Records in order: the dynamic program against all cuts, published figures, and the promise of each order."""
 
 import importlib
 import itertools

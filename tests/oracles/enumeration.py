@@ -86,7 +86,7 @@ def permute_and_flip(scores, rate):
 
 
 def law_of(run, window=(0, 4), windows=None):
-    """What a mechanism publishes, and how probably."""
+    """The tables that a mechanism publishes, and their probabilities."""
     law, prefixes = Counter(), [()]
     while prefixes:
         prefix = prefixes.pop()

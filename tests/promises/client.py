@@ -58,7 +58,9 @@ def frames(people: pl.DataFrame, folder: pathlib.Path) -> pl.DataFrame:
     release = mag.microaggregate(people, 5, ["income", "age"], method="anneal", restarts=2, rest="drop", random_state=1)
     file = mag.microaggregate(folder / "in.parquet", 5, "income", scope="per-column", output=folder / "out.parquet")
     print(file.path.name, publish(release))
-    recoded = mag.generalize(people, 5, ["age"], hierarchies={"age": "age.csv"}, suppress=0.02, diversity={"income": 3})
+    recoded = mag.generalize(
+        people, 5, ["age"], hierarchies={"age": "age.csv"}, max_suppressed=0.02, diversity={"income": 3}
+    )
     levels: dict[Any, int] | None = recoded.levels
     print(levels, recoded.lattice[0].loss)
     return recoded.data if recoded.proven else release.data

@@ -1,6 +1,6 @@
 """Commands of the documentation, run as a reader would: blocks ```console with `$ command` and what it prints.
 
-A command goes on behind a backslash, and in lines that begin with `> `, as in a shell.
+A command continues after a backslash, and in lines that begin with `> `, as in a shell.
 """
 
 import doctest
@@ -15,7 +15,7 @@ END = "=== end of a command ==="
 
 
 def commands(text: str) -> list[tuple[str, str]]:
-    """The commands of a page, and what they print."""
+    """The commands of a page, and their output."""
     blocks = re.findall(r"^```console\n(.*?)^```", text, re.M | re.S)
     found = []
     for entry in (entry for block in blocks for entry in re.split(r"^\$ ", block, flags=re.M)[1:]):

@@ -73,7 +73,7 @@ def test_imports_are_absolute():
 
 
 def test_properties_are_computed_without_a_lock():
-    """Which functools' are computed under, in Python 3.11: a fork beside a thread that holds it never ends."""
+    """Those of functools hold one in Python 3.11: a fork while another thread holds it never ends."""
     text = "from functools import cached_property"
     assert [name for name, path in MODULES.items() if text in path.read_text()] == ["mag._lib.lazy"]
 
@@ -112,7 +112,7 @@ def is_compiled(function):
 
 
 def test_compiled_functions_have_few_parameters():
-    """A tuple with names for those that belong together: a call of ten values is read by nobody."""
+    """A tuple with names for those that belong together: a call of ten values is hard to read."""
     found = {}
     for name, path in MODULES.items():
         for function in functions(path):

@@ -1,4 +1,4 @@
-"""Nothing of the original in what leaves the library, and no order of it under `shuffle`."""
+"""Nothing of the original leaves the library, nor its order under `shuffle`."""
 
 import io
 import pickle

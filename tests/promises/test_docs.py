@@ -121,7 +121,15 @@ def public_names():
                 yield from (f"{home}.{n}" for n, f in functions if f.__module__ == home and not n.startswith("_"))
             else:
                 yield f"mag.{name}.{inner}"
-    returned = ("AnalysisComparison", "FileRelease", "LatticeNode", "Promise", "SuppressionGuarantee", "TableGrouping")
+    returned = (
+        "AnalysisComparison",
+        "CountedSet",
+        "FileRelease",
+        "LatticeNode",
+        "Promise",
+        "SuppressionGuarantee",
+        "TableGrouping",
+    )
     yield from (f"mag.tables.{name}" for name in returned)
 
 

@@ -1,4 +1,4 @@
-"""Killed, terminated, interrupted, or out of space in the middle of writing: nothing stands under the final name."""
+"""Killed, terminated, interrupted, or out of space in the middle of writing: no file has the final name."""
 
 import pathlib
 import signal

@@ -1,4 +1,4 @@
-"""The example notebooks run, and were saved with what they showed."""
+"""The example notebooks run, and were saved with their output."""
 
 import ast
 import json

@@ -1,4 +1,4 @@
-"""All recounts judge the same hostile tables, and agree: a flaw of one cannot hide behind the others."""
+"""All recounts judge the same hostile tables, and agree: each finds a flaw that another one has."""
 
 import collections
 import datetime

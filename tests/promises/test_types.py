@@ -1,4 +1,4 @@
-"""What type checkers say to a user's program: nothing where calls are right, and something where they are wrong."""
+"""Type checkers accept right calls of a user's program, and report wrong ones."""
 
 import importlib.util
 import inspect
@@ -63,7 +63,7 @@ WRONG = {  # what is wrong, and what an error about it names
     'mag.microaggregate({"a": x}, 5, "a", rest="publish")': "microaggregate",
     'mag.microaggregate({"a": x}, 5, "a").dta': "dta",
     'mag.generalize({"a": x}, "5", "a")': "generalize",
-    'mag.generalize({"a": x}, 5, "a", suppressed="star")': "generalize",
+    'mag.generalize({"a": x}, 5, "a", show_suppressed_as="star")': "generalize",
     'mag.generalize({"a": x}, 5, "a", supress=0.1)': "generalize",
     'mag.Microaggregator(k="5")': "k",
     'mag.Microaggregator(method="mdaw")': "mdaw",

@@ -1,4 +1,4 @@
-"""What people see of results: HTML, plots, progress in terminals and notebooks, and comparisons."""
+"""Views of results: HTML, plots, progress in terminals and notebooks, and comparisons."""
 
 import pickle
 import sys

@@ -1,4 +1,4 @@
-"""What a result offers, and how it follows from labels and data."""
+"""Attributes of results, and how they follow from labels and data."""
 
 import pickle
 

@@ -47,7 +47,7 @@ def test_group_penalty_is_optimal(cost, solver, group_penalty):
 @pytest.mark.parametrize("cost", ["sse", "roundup", "maxdist"])
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e4, 1e8])
 def test_blocks_that_grow_and_shrink_miss_no_row(cost, scale):
-    """Groups of k values beside groups of hundreds, gaps, ties, and equal distances."""
+    """Groups of k values next to groups of hundreds, gaps, ties, and equal distances."""
     for name in ("uniform", "lognormal", "arange", "poisson", "quadratic", "clusters", "one_outlier"):
         x = real_columns(900, seed=4)[name]
         share = mag.univariate(x, 4, cost=cost).cost / (x.size // 4)

@@ -1,4 +1,4 @@
-"""What the papers state, print, and get wrong."""
+"""Statements, figures and errors of the papers."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Categories in columns: the embedding, what groups are replaced by, dtypes, what the guarantee says, and no leaks."""
+"""Categories in columns: the embedding, representatives, dtypes, the guarantee, and no leaks."""
 
 import itertools
 import json
@@ -321,6 +321,20 @@ def test_the_command_takes_hierarchies(tmp_path):
     out = pl.read_csv(tmp_path / "out.csv")
     assert set(out["job"]) <= {label for row in JOBS for label in row}
     assert out.group_by("job", "age").len()["len"].min() >= 3
+
+
+def test_categories_and_ranges_are_measured_by_their_loss_unless_the_caller_says_otherwise():
+    random = np.random.default_rng(0)
+    table = pl.DataFrame({"age": random.integers(18, 90, 300), "job": random.choice(JOB, 300, p=[0.65, *[0.05] * 7])})
+    options = {"columns": ["age", "job"], "hierarchies": {"job": TREE}, "aggregate": {"age": "range"}}
+    releases = {how: mag.microaggregate(table, 5, standardize=how, **options) for how in (None, "range", True)}
+    labels = {how: release.grouping.labels.tolist() for how, release in releases.items()}
+    assert labels[None] == labels["range"] != labels[True]
+    recorded = {how: release.manifest()["options"]["standardize"] for how, release in releases.items()}
+    assert recorded == {None: "range", "range": "range", True: True}
+    averaged = mag.microaggregate(table, 5, **options | {"aggregate": None})
+    assert averaged.grouping.labels.tolist() == labels[True]
+    assert averaged.manifest()["options"]["standardize"] is True
 
 
 # ---- Adult

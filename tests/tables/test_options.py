@@ -1,4 +1,4 @@
-"""The list of the options of tables, and those who read it; what is computed of options, once a call."""
+"""The list of the options of tables, and its readers; everything derived from options is computed once a call."""
 
 import inspect
 import re
@@ -46,7 +46,7 @@ OWN = {  # parameters that are no options of tables
 ALLOWED = {  # something else than the default
     "aggregate": "median", "closeness": {"job": 0.5}, "diversity": {"job": 2}, "hierarchies": {"job": {"cook": "all"}},
     "method": "mdav", "order": {"job": ["cook"]}, "sensitive": "job", "shuffle": True, "small_strata": "suppress",
-    "special": {"age": [0]},
+    "follow": {"income": "age"}, "special": {"age": [0]}, "sums": {"income": ["age"]},
     "standardize": True, "time_limit": 1.0, "unit": "job",
     "household": "job", "household_columns": "age", "k_household": 2, "sets": [["age", "income"]],
 }  # fmt: skip

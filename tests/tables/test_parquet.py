@@ -58,7 +58,7 @@ def path(people, tmp_path):
 
 
 def decoded(table):
-    """Entries of dictionaries may stand in another order."""
+    """Entries of dictionaries may have another order."""
     types = [field.type.value_type if pa.types.is_dictionary(field.type) else field.type for field in table.schema]
     return table.cast(pa.schema(list(zip(table.schema.names, types, strict=True))))
 
@@ -721,7 +721,7 @@ def test_output_is_for_files(people):
 
 
 def test_mask_takes_parquet_column_by_column(people, path, tmp_path, capsys):
-    """The command writes what the function writes, the manifest beside it, and says so."""
+    """The command writes the same file as the function, and its manifest, and says so."""
     output = tmp_path / "out.parquet"
     named = [word for name in REST["columns"] for word in ("-c", name)]
     named += [word for name in REST["drop"] for word in ("--drop", name)]

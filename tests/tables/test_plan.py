@@ -79,6 +79,7 @@ def test_a_file_says_the_same_when_it_is_read(tmp_path):
     plan.save(path, overwrite=True)
 
 
+@pytest.mark.filterwarnings("ignore::mag.UnitsWarning")
 def test_the_plan_of_a_release_repeats_it(tmp_path):
     tree = mag.Hierarchy.from_levels(ROWS)
     options = {
@@ -111,6 +112,7 @@ def test_combined_values_and_sizes_by_column_are_kept(tmp_path):
     assert mag.Plan.read(single.plan().save(tmp_path / "two.toml")).keywords()["k"] == {"x": 3, "y": 5}
 
 
+@pytest.mark.filterwarnings("ignore::mag.UnitsWarning")
 def test_pickles_hold_no_plan():
     release = mag.microaggregate(PEOPLE, 3, ["age"], rest="drop")
     assert release.plan().names_of("drop")
@@ -136,6 +138,7 @@ def test_wrong_plans_are_answered_with_one_sentence(tmp_path, text, sentence):
     assert str(error.value).endswith((".", "?"))
 
 
+@pytest.mark.filterwarnings("ignore::mag.UnitsWarning")
 def test_wrong_tables_are_answered_with_one_sentence(tmp_path):
     with pytest.raises(mag.InputValueError, match="k must be"):
         mag.plan(PEOPLE, k=0)

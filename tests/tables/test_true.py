@@ -1,4 +1,4 @@
-"""What is published as true is true, in exact arithmetic; rounding and means are exact; order leaves no trace."""
+"""Statements published as true are true, in exact arithmetic; rounding and means are exact; order leaves no trace."""
 
 import datetime
 import math
@@ -95,7 +95,7 @@ def test_ranges_of_decimals_and_long_integers_contain_every_record(numbers):
 
 def recoded(cells, tree):
     """The published labels of x."""
-    return mag.generalize({"x": cells}, 1, ["x"], hierarchies={"x": tree}, suppress=0).data["x"].tolist()
+    return mag.generalize({"x": cells}, 1, ["x"], hierarchies={"x": tree}, max_suppressed=0).data["x"].tolist()
 
 
 def test_intervals_are_found_in_exact_arithmetic():
@@ -147,7 +147,7 @@ def test_the_command_takes_other_values_of_intervals(tmp_path):
     source, out = tmp_path / "in.csv", tmp_path / "out.csv"
     source.write_text("age\n12\n13\n55\n56\nunknown\n150\n")
     given_ = ["generalize", str(source), "-o", str(out), "-k", "2", "-c", "age", "--intervals", "age=0:100:5,10"]
-    assert main([*given_, "--other", "root", "--suppress", "0"]) == 0
+    assert main([*given_, "--other", "root", "--max-suppressed", "0"]) == 0
     rows = out.read_text().splitlines()[1:]
     assert rows[-2:] == ["*", "*"]
     assert rows[0] == rows[1] != "*"

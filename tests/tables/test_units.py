@@ -11,6 +11,7 @@ import pytest
 import mag
 from mag.tables import _owners, _pipeline
 from tests.data.paths import DATA
+from tests.data.units import LEVELS, random_options, random_people
 
 SURVEY = DATA / "survey.csv"
 
@@ -72,6 +73,30 @@ def test_every_class_of_random_tables_has_k_units(first):
             published = np.setdiff1d(np.arange(len(table)), release.withheld_rows())
             assert units == table["patient"].iloc[published].tolist()
     assert refused < 50
+
+
+@pytest.mark.filterwarnings("ignore::mag.CodesWarning")
+@pytest.mark.parametrize(
+    "seeds",
+    [range(100)] + [pytest.param(range(i, i + 500), marks=pytest.mark.long) for i in range(500, 4000, 500)],
+    ids=lambda seeds: str(seeds.start),
+)
+def test_every_class_of_hostile_tables_has_k_units(seeds):
+    """Ties, weights, hierarchies, methods, missing cells, and people who have most of the records."""
+    masked = 0
+    for seed in seeds:
+        rng, table = random_people(seed)
+        k, columns, options = random_options(rng, table)
+        if "hierarchies" in options:
+            options["hierarchies"] = {"job": mag.Hierarchy(LEVELS)}
+        try:
+            release = mag.microaggregate(table, k, columns, unit="person", **options)
+        except mag.InputValueError:
+            continue
+        masked += 1
+        classes = [*(["region"] if "by" in options else []), *columns]
+        assert least_units(release.data, release.units(), classes) == release.guarantee.smallest_units >= k
+    assert masked > 0.4 * len(seeds)
 
 
 def test_a_unit_for_each_record_changes_nothing():

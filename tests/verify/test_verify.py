@@ -1,4 +1,4 @@
-"""The recount: on what is published, independent of the grouping, and the last word."""
+"""The recount: of the published cells, independent of the grouping, and final."""
 
 import datetime
 from decimal import Decimal

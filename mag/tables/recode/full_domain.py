@@ -12,6 +12,7 @@ from mag import verify
 from mag._lib import checks
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.number import number_rows
+from mag._lib.wording import named
 from mag.api.table_options import GENERALIZE, OPTIONS, Options
 from mag.frames import Frame, frame_of
 from mag.frames.categories import CategoryCodes, is_category, publish_text
@@ -45,16 +46,16 @@ METHOD = "full-domain"
 class Limits:
     """The caller's limits of the search, checked."""
 
-    suppress: float
-    suppressed: str
+    max_suppressed: float
+    show_suppressed_as: str
     max_nodes: int
 
     @classmethod
     def checked(cls, options: Options) -> "Limits":
         """All that can be checked before a column is read."""
         return cls(
-            checks.fraction("suppress", options.suppress),
-            checks.one_of("suppressed", options.suppressed, OPTIONS["suppressed"].choices),
+            checks.fraction("max_suppressed", options.max_suppressed),
+            checks.one_of("show_suppressed_as", options.show_suppressed_as, OPTIONS["show_suppressed_as"].choices),
             checks.integer("max_nodes", options.max_nodes, 1, MAX_NODES, "10**7"),
         )
 
@@ -125,8 +126,8 @@ def _read(frame: Frame, request: Request) -> tuple[TableColumns, np.ndarray]:
     if missing and request.options.missing == "error":
         listed = ", ".join(f"{int(mask.sum())} in {name!r}" for name, mask in missing.items())
         raise InputValueError(
-            f"columns have missing values: {listed}; pass missing='group' to make missing a value of its own, or "
-            "missing='drop' to withhold these records."
+            f"columns have missing values: {listed}; pass {named('missing', 'group')} to make missing a value of its "
+            f"own, or {named('missing', 'drop')} to withhold these records."
         )
     columns = TableColumns(units, {}, None, read_owners(frame, request.roles.unit, request.roles.household))
     if missing and request.options.missing == "drop":
@@ -189,9 +190,9 @@ def _search(
     importance = [request.plan.importance.get(name, 1.0) for name in columns.units]
     sensitive = [(constraint.codes, constraint.totals.size) for constraint in constraints]
     lattice = Lattice(ladders, np.stack(codes, axis=1), stratum, sensitive, importance)
-    most = math.floor(Fraction(str(limits.suppress)) * lattice.n)
+    most = math.floor(Fraction(str(limits.max_suppressed)) * lattice.n)
     criteria = [(place, constraint.criterion) for place, constraint in enumerate(constraints)]
-    rules = Rules(request.options.k, most, limits.suppressed == "root", criteria)
+    rules = Rules(request.options.k, most, limits.show_suppressed_as == "root", criteria)
     reasons = [constraint.criterion.why_not(constraint.totals, constraint.column) for constraint in constraints]
     reason = next((reason for reason in reasons if reason), None)
     if reason is not None and rules.is_monotone:  # no suppression helps
@@ -222,16 +223,16 @@ def _describe_failure(lattice: Lattice, rules: Rules, limits: Limits, owned: boo
     """Why no node is allowed."""
     counts = lattice.classes(lattice.top).counts
     small = int(counts[counts < rules.k].sum())
-    allowed = f"suppress={limits.suppress:g} allows {rules.most} of {lattice.n} records to be suppressed"
+    allowed = f"max_suppressed={limits.max_suppressed:g} allows {rules.most} of {lattice.n} records to be suppressed"
     if small > rules.most or not rules.criteria:
         return (
             f"{allowed}, but even on the highest levels {small} records are in strata of fewer than k={rules.k}; pass "
-            "a larger suppress, a smaller k, or fewer columns of by."
+            "a larger max_suppressed, a smaller k, or fewer columns of by."
         )
     what = "units and households of every class" if owned else "diversity= and closeness="
     return (
-        f"{allowed}, which is too few for {what} on any levels; pass a larger suppress, weaker criteria, or fewer "
-        "columns of by."
+        f"{allowed}, which is too few for {what} on any levels; pass a larger max_suppressed, weaker criteria, or "
+        "fewer columns of by."
     )
 
 
@@ -331,7 +332,7 @@ def _warnings(frame: Frame, request: Request, limits: Limits, recoding: Recoding
     hierarchies = request.options.hierarchies or {}
     if flat := [str(name) for name in request.roles.columns if name not in hierarchies]:
         warnings.append(f"Without a hierarchy a column shows its values or nothing but {ROOT!r}: {', '.join(flat)}.")
-    if withheld := recoding.best[0].withheld if limits.suppressed == "root" else 0:
+    if withheld := recoding.best[0].withheld if limits.show_suppressed_as == "root" else 0:
         records = "suppressed record is" if withheld == 1 else "suppressed records are"
         fails = "of fewer than k, or one that fails a criterion" if request.demands else "of fewer than k"
         warnings.append(f"{withheld} {records} withheld: together they would be a class {fails}.")

@@ -7,7 +7,15 @@ from mag.api.table_options import Options
 from mag.api.types import RandomState
 from mag.tables._release import Release
 from mag.tables.recode.full_domain import release_recoded
-from mag.tables.types import ClosenessByColumn, DiversityByColumn, Missing, Names, RecodingOptions, Rest, Suppressed
+from mag.tables.types import (
+    ClosenessByColumn,
+    DiversityByColumn,
+    Missing,
+    Names,
+    RecodingOptions,
+    Rest,
+    ShowSuppressedAs,
+)
 
 Name = TypeVar("Name", bound=Hashable)
 Table = TypeVar("Table")
@@ -35,8 +43,8 @@ def generalize(
     sensitive: Names = (),
     diversity: DiversityByColumn | None = None,
     closeness: ClosenessByColumn | None = None,
-    suppress: float = 0.05,
-    suppressed: Suppressed = "root",
+    max_suppressed: float = 0.05,
+    show_suppressed_as: ShowSuppressedAs = "root",
     levels: Mapping[Any, int | tuple[int, int]] | None = None,
     max_nodes: int = 1_000_000,
     missing: Missing = "error",
@@ -81,10 +89,10 @@ def generalize(
     sensitive, diversity, closeness
         As in `mag.microaggregate`, but classes that fail are suppressed.  Classes are compared with the distribution of
         the published records.
-    suppress : float
+    max_suppressed : float
         The largest share of the records that may be suppressed: those in classes that are too small on the chosen
         levels.  0 suppresses no record.
-    suppressed : {"root", "withhold"}
+    show_suppressed_as : {"root", "withhold"}
         Whether suppressed records are published with the most general label in every column, or not published.  If
         those with the same `by` would form a class of fewer than k records, or one that fails `diversity` or
         `closeness`, they are withheld in either case.
@@ -131,7 +139,7 @@ def generalize(
     >>> import mag
     >>> people = {"age": [31, 34, 38, 52, 55, 57], "job": ["nurse", "cook", "smith", "cook", "baker", "nurse"]}
     >>> release = mag.generalize(
-    ...     people, 3, ["age", "job"], hierarchies={"age": mag.Hierarchy.intervals(20, 60, [5, 20])}, suppress=0
+    ...     people, 3, ["age", "job"], hierarchies={"age": mag.Hierarchy.intervals(20, 60, [5, 20])}, max_suppressed=0
     ... )
     >>> release.levels
     {'age': 1, 'job': 1}

@@ -14,6 +14,7 @@ from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.missing import is_missing
 from mag._lib.number import number_rows
 from mag._lib.roles import SENTENCES, assign_roles
+from mag._lib.wording import named
 from mag.api.options import generator_of
 from mag.api.table_options import SUPPRESS, Options
 from mag.frames import Frame, frame_of
@@ -269,7 +270,7 @@ def warn(frame: Frame, request: SuppressionRequest, codes: np.ndarray) -> tuple[
     if request.options.missing == "wildcard":
         warnings.append(
             "Records equal each other through missing cells: who knows a person's values may still find the one "
-            "published record that shows them; missing='value' prevents that."
+            f"published record that shows them; {named('missing', 'value')} prevents that."
         )
     if (already := int((codes == 0).sum())) > 0:
         warnings.append(f"{already} cells were missing before; they are published like suppressed ones.")

@@ -74,7 +74,7 @@ class Tensor(Bare):
 
 
 class Shared:
-    """What a producer has handed over already."""
+    """The arrays that a producer has already exported."""
 
     def __init__(self, capsule, device):
         self.capsule, self.device = capsule, device

@@ -18,7 +18,7 @@ K = 5
 
 @pytest.fixture(autouse=True)
 def on_the_device(monkeypatch):
-    """Columns this small are left to the host, unless it is told otherwise."""
+    """Small columns go to the host by default."""
     monkeypatch.setattr(pipeline, "host_is_sooner", lambda *shape: False)
 
 
@@ -36,7 +36,7 @@ def batches(monkeypatch):
 
 
 class Rmm:
-    """An allocator beside CuPy's, as RMM's: what is taken beyond a limit is Python's MemoryError."""
+    """An allocator other than CuPy's, such as RMM's: it raises Python's MemoryError beyond a limit."""
 
     def __init__(self, cupy, limit):
         self.cupy, self.limit, self.used, self.most = cupy, limit, 0, 0

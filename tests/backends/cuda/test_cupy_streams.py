@@ -24,7 +24,7 @@ K = 4
 
 @pytest.fixture(autouse=True, params=[False, True], ids=["device solves", "host solves"])
 def solved_by(request, monkeypatch):
-    """Columns this small are left to the host, unless it is told otherwise."""
+    """Small columns go to the host by default."""
     if not request.param:
         monkeypatch.setattr(pipeline, "host_is_sooner", lambda *shape: False)
 

@@ -1,4 +1,4 @@
-"""`mag.generalize` and `mag generalize`: what is published, in which dtype, what is said of it, what is not there."""
+"""`mag.generalize` and `mag generalize`: published cells and dtypes, warnings, and values that must not be there."""
 
 import io
 import json
@@ -46,7 +46,7 @@ def labels_of(tree, value):
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_every_value_is_recoded_alike_and_the_rest_is_suppressed(library):
     table = LIBRARIES[library](PEOPLE)
-    release = recode(table, 3, suppress=0.25, rest="error", keep="answer", by=None, columns=["age", "job", "sex"])
+    release = recode(table, 3, max_suppressed=0.25, rest="error", keep="answer", by=None, columns=["age", "job", "sex"])
     assert names(release.data) == list(PEOPLE)
     suppressed = [
         all(cell == root for cell, root in zip(row, ("[20, 80)", "*", "*"), strict=True))
@@ -62,7 +62,7 @@ def test_every_value_is_recoded_alike_and_the_rest_is_suppressed(library):
 
 
 def test_levels_and_the_best_nodes_are_told():
-    release = recode(k=3, suppress=0.25)
+    release = recode(k=3, max_suppressed=0.25)
     assert release.levels == release.lattice[0].levels == release.guarantee.levels == {"age": 2, "job": 1}
     assert release.proven
     assert len(release.lattice) == 5  # of 12 that are allowed
@@ -84,15 +84,15 @@ def test_the_guarantee_says_what_was_done():
     )
     kept = " Kept unchanged and not covered: sex."
     shown = "Suppressed: 3 records show the most general label in every column."
-    assert str(recode(k=3, suppress=0.25, keep="sex").guarantee) == counted.format(12) + shown + kept
-    withheld = recode(k=3, suppress=0.25, keep="sex", suppressed="withhold")
+    assert str(recode(k=3, max_suppressed=0.25, keep="sex").guarantee) == counted.format(12) + shown + kept
+    withheld = recode(k=3, max_suppressed=0.25, keep="sex", show_suppressed_as="withhold")
     assert str(withheld.guarantee) == counted.format(9) + "Withheld: 3 records." + kept
 
 
 def test_the_loss_is_the_share_of_leaves():
     table = {"job": ["baker", "baker", "painter", "painter", "dentist", "dentist", "surgeon", "surgeon"]}
-    assert recode(table, 2, ["job"], suppress=0).ncp() == 0
-    release = recode(table, 4, ["job"], suppress=0)
+    assert recode(table, 2, ["job"], max_suppressed=0).ncp() == 0
+    release = recode(table, 4, ["job"], max_suppressed=0)
     assert release.levels == {"job": 1}
     assert release.ncp() == release.lattice[0].loss == pytest.approx(0.4)
     assert [node.loss for node in release.lattice] == pytest.approx([0.4, 1])
@@ -101,23 +101,23 @@ def test_the_loss_is_the_share_of_leaves():
 def test_importance_decides_which_column_stays_exact():
     table = {"x": ["a", "a", "b", "b"], "y": ["c", "d", "c", "d"]}
     for important, other in (("x", "y"), ("y", "x")):
-        release = mag.generalize(table, 2, ["x", "y"], importance={important: 2}, suppress=0)
+        release = mag.generalize(table, 2, ["x", "y"], importance={important: 2}, max_suppressed=0)
         assert release.levels == {important: 0, other: 1}
         assert release.lattice[0].loss == pytest.approx(1 / 3)
         assert release.ncp() == 0.5
-    assert mag.generalize(table, 2, ["x", "y"], suppress=0).levels == {"x": 0, "y": 1}  # of equal ones the lower
+    assert mag.generalize(table, 2, ["x", "y"], max_suppressed=0).levels == {"x": 0, "y": 1}  # of equal ones the lower
 
 
 def test_strata_are_not_recoded():
     table = {"x": ["a", "b", "a", "b", "a"], "g": [1, 1, 2, 2, 3]}
-    release = mag.generalize(table, 2, "x", by="g", suppress=0.2)
+    release = mag.generalize(table, 2, "x", by="g", max_suppressed=0.2)
     assert release.data["g"].tolist() == [1, 1, 2, 2]
     assert release.data["x"].tolist() == ["*"] * 4
     assert release.withheld == 1
     with pytest.raises(
         mag.InputValueError, match=r"even on the highest levels 1 records are in strata of fewer than k=2"
     ):
-        mag.generalize(table, 2, "x", by="g", suppress=0.19)
+        mag.generalize(table, 2, "x", by="g", max_suppressed=0.19)
 
 
 @pytest.mark.parametrize("suppressed", ["root", "withhold"])
@@ -125,23 +125,23 @@ def test_few_suppressed_records_are_no_small_class(suppressed):
     """One or two records alone in their classes, k = 3: as the root they would be a class of one or two."""
     for lonely in (["baker"], ["baker", "painter"]):
         table = {"job": ["dentist"] * 6 + lonely, "answer": list(range(6 + len(lonely)))}
-        release = recode(table, 3, ["job"], suppress=0.5, keep="answer", suppressed=suppressed)
+        release = recode(table, 3, ["job"], max_suppressed=0.5, keep="answer", show_suppressed_as=suppressed)
         assert release.withheld == len(lonely)
         assert release.data["answer"].tolist() == list(range(6))
         said = any("withheld: together they would be a class of fewer than k" in text for text in release.warnings)
         assert said == (suppressed == "root")
     table = {"job": ["dentist"] * 6 + ["baker", "painter", "surgeon"]}
-    release = recode(table, 3, ["job"], suppress=0.5, suppressed=suppressed)
+    release = recode(table, 3, ["job"], max_suppressed=0.5, show_suppressed_as=suppressed)
     assert release.withheld == (0 if suppressed == "root" else 3)
     assert release.data["job"].tolist()[6:] == (["*"] * 3 if suppressed == "root" else [])
 
 
 def test_suppressed_records_are_a_class_in_every_stratum():
     table = {"x": list("aaabc") + list("aaade"), "g": [1] * 5 + [2] * 5}
-    release = mag.generalize(table, 2, "x", by="g", suppress=0.4)
+    release = mag.generalize(table, 2, "x", by="g", max_suppressed=0.4)
     assert release.data["x"].tolist() == list("aaa**") * 2
     table = {"x": list("aaab") + list("aaac"), "g": [1] * 4 + [2] * 4}
-    assert mag.generalize(table, 2, "x", by="g", suppress=0.4).withheld == 2  # two of them, but one in each
+    assert mag.generalize(table, 2, "x", by="g", max_suppressed=0.4).withheld == 2  # two of them, but one in each
 
 
 @settings(max_examples=60, deadline=None)
@@ -153,7 +153,7 @@ def test_published_tables_are_anonymous_and_true(data):
     k, suppress = data.draw(st.integers(1, n)), data.draw(st.sampled_from([0, 0.1, 0.5, 1]))
     how = data.draw(st.sampled_from(["root", "withhold"]))
     try:
-        release = recode(table, k, by="g", suppress=suppress, suppressed=how, shuffle=False)
+        release = recode(table, k, by="g", max_suppressed=suppress, show_suppressed_as=how, shuffle=False)
     except mag.InputValueError:
         sizes = Counter(table["g"])
         assert sum(size for size in sizes.values() if size < k) > suppress * n or all(s < k for s in sizes.values())
@@ -174,20 +174,20 @@ def test_criteria_are_met_and_counted_on_the_published_table():
         "disease": rng.choice(["flu", "cough", "ulcer"], 300, p=[0.7, 0.2, 0.1]),
         "income": rng.integers(1, 9, 300),
     }
-    plain = recode(table, 3, suppress=0.1, keep=["disease", "income"])
+    plain = recode(table, 3, max_suppressed=0.1, keep=["disease", "income"])
     classes = ["age", "job"]
     for diversity, counted in ((2, mag.verify.distinct), (("entropy", 1.5), mag.verify.entropy)):
-        release = recode(table, 3, suppress=0.1, diversity={"disease": diversity})
+        release = recode(table, 3, max_suppressed=0.1, diversity={"disease": diversity})
         least = counted(release.data, classes, "disease")
         assert least >= (2 if diversity == 2 else 1.5) > counted(plain.data, classes, "disease")
         assert release.guarantee.diversity["disease"].counted == least
         assert release.guarantee.sensitive == ("disease",)
         assert release.ncp() >= plain.ncp()
-    release = recode(table, 3, suppress=0.1, closeness={"income": 0.15}, suppressed="withhold")
+    release = recode(table, 3, max_suppressed=0.1, closeness={"income": 0.15}, show_suppressed_as="withhold")
     assert float(mag.verify.closeness(release.data, classes, "income")) == release.guarantee.closeness["income"].counted
     assert release.guarantee.closeness["income"].counted <= 0.15 < mag.verify.closeness(plain.data, classes, "income")
     ranks = recode(
-        table, 3, suppress=0.2, closeness={"disease": mag.Closeness(0.2, ground="ordered")},
+        table, 3, max_suppressed=0.2, closeness={"disease": mag.Closeness(0.2, ground="ordered")},
         order={"disease": ["flu", "cough", "ulcer"]},
     )  # fmt: skip
     assert ranks.guarantee.closeness["disease"].counted <= 0.2
@@ -201,7 +201,7 @@ def test_what_no_levels_can_meet_is_said():
         recode(table, 2, ["job"], diversity={"disease": ("entropy", 2)})
     with pytest.raises(mag.InputValueError, match="too few for diversity= and closeness= on any levels"):
         recode(table, 2, ["job"], diversity={"disease": 2}, by="g")
-    assert recode(table, 2, ["job"], diversity={"disease": 2}, by="g", suppress=0.5).withheld == 3
+    assert recode(table, 2, ["job"], diversity={"disease": 2}, by="g", max_suppressed=0.5).withheld == 3
 
 
 # ---- cells and dtypes
@@ -211,7 +211,7 @@ def test_what_no_levels_can_meet_is_said():
 def test_categories_keep_their_dtype_without_values_that_are_not_published(library):
     kinds = [row[0] for row in JOBS]
     table = CATEGORICAL[library](["baker", "painter", "dentist", "surgeon", "baker", None], kinds)
-    release = mag.generalize(table, 2, "x", hierarchies={"x": TREE}, missing="drop", suppress=0.0)
+    release = mag.generalize(table, 2, "x", hierarchies={"x": TREE}, missing="drop", max_suppressed=0.0)
     assert cells(release.data, "x") == ["crafts", "crafts", "medicine", "medicine", "crafts"]
     before, after = dict(dtypes(table)) if library != "pyarrow" else {}, release.data["x"]
     if library.startswith("pandas"):
@@ -228,7 +228,7 @@ def test_categories_keep_their_dtype_without_values_that_are_not_published(libra
 
 
 def test_numbers_and_booleans_become_text():
-    release = recode({"age": np.array([21.0, 22.0]), "b": [True, False]}, 2, ["age", "b"], suppress=0)
+    release = recode({"age": np.array([21.0, 22.0]), "b": [True, False]}, 2, ["age", "b"], max_suppressed=0)
     assert release.data["age"].tolist() == ["[20, 25)"] * 2
     assert release.data["b"].tolist() == ["*"] * 2
     assert "Published as text: age." in release.warnings
@@ -237,21 +237,21 @@ def test_numbers_and_booleans_become_text():
 
 def test_codes_are_flat_where_that_is_said():
     table = {"zip": [10, 10, 20, 20, 30], "x": list("abcde")}
-    release = mag.generalize(table, 2, ["zip", "x"], hierarchies={"zip": mag.Hierarchy.flat}, suppress=0.2)
+    release = mag.generalize(table, 2, ["zip", "x"], hierarchies={"zip": mag.Hierarchy.flat}, max_suppressed=0.2)
     assert release.data["zip"].tolist() == ["10", "10", "20", "20"]
     assert release.data["x"].tolist() == ["*"] * 4
 
 
 def test_values_that_are_published_alike_are_one():
     table = {"x": np.array([1, "1", 1.0, True, "True", "y"], object)}
-    release = mag.generalize(table, 2, "x", suppress=0.2)
+    release = mag.generalize(table, 2, "x", max_suppressed=0.2)
     assert release.data["x"].tolist() == ["1", "1", "1", "True", "True"]
 
 
 def test_values_that_read_like_the_root_are_values():
-    release = mag.generalize({"x": ["*", "*", "", "", "a"]}, 2, "x", suppress=0.2)
+    release = mag.generalize({"x": ["*", "*", "", "", "a"]}, 2, "x", max_suppressed=0.2)
     assert release.data["x"].tolist() == ["*", "*", "", ""]
-    release = mag.generalize({"x": ["*", "*", "a", "b"]}, 2, "x", suppress=0.5)
+    release = mag.generalize({"x": ["*", "*", "a", "b"]}, 2, "x", max_suppressed=0.5)
     assert release.data["x"].tolist() == ["*"] * 4
     assert release.guarantee.smallest == 4
 
@@ -261,13 +261,13 @@ def test_missing_is_a_value_below_the_root(library):
     table = LIBRARIES[library]({"job": ["baker", "baker", None, None, "dentist", "surgeon"]})
     if library == "dict":
         table = {"job": np.array(["baker", "baker", None, None, "dentist", "surgeon"], object)}
-    grouped = recode(table, 2, ["job"], missing="group", suppress=0)
+    grouped = recode(table, 2, ["job"], missing="group", max_suppressed=0)
     shown = [None if pd.isna(cell) else cell for cell in cells(grouped.data, "job")]
     assert shown == ["crafts", "crafts", None, None, "medicine", "medicine"]
-    dropped = recode(table, 2, ["job"], missing="drop", suppress=0)
+    dropped = recode(table, 2, ["job"], missing="drop", max_suppressed=0)
     assert cells(dropped.data, "job") == ["crafts", "crafts", "medicine", "medicine"]
     assert dropped.withheld == 2
-    three = recode(table, 3, ["job"], missing="group", suppress=0)
+    three = recode(table, 3, ["job"], missing="group", max_suppressed=0)
     assert cells(three.data, "job") == ["*"] * 6
 
 
@@ -275,7 +275,7 @@ def test_groups_are_the_classes_that_are_published():
     """A label on a lower level may be called as the root is, which suppressed records show."""
     rows = [["a", "*", "*"], ["b", "b", "*"], ["c", "c", "*"], ["d", "g", "*"], ["e", "g", "*"]]
     tree = mag.Hierarchy.from_levels(rows)
-    release = mag.generalize({"q": list("aaaabcde")}, 2, "q", hierarchies={"q": tree}, suppress=0.25)
+    release = mag.generalize({"q": list("aaaabcde")}, 2, "q", hierarchies={"q": tree}, max_suppressed=0.25)
     assert release.data["q"].tolist() == [*"******", "g", "g"]
     assert release.grouping.sizes.tolist() == [6, 2]
     assert (release.guarantee.n_groups, release.guarantee.suppressed) == (2, 2)
@@ -284,16 +284,16 @@ def test_groups_are_the_classes_that_are_published():
 def test_values_without_a_leaf_lose_all():
     tree = mag.Hierarchy.from_levels([["a", "g", "*"], ["b", "g", "*"], ["c", "h", "*"]])
     table = {"q": ["a", "a", "z", "z", "b", "b"]}
-    release = mag.generalize(table, 2, "q", hierarchies={"q": tree.with_other()}, suppress=0)
+    release = mag.generalize(table, 2, "q", hierarchies={"q": tree.with_other()}, max_suppressed=0)
     assert release.data["q"].tolist() == ["a", "a", "*", "*", "b", "b"]
     assert [node.loss for node in release.lattice] == pytest.approx([1 / 3, (2 + 4 * 2 / 3) / 6, 1])
     with pytest.raises(ValueError, match=r"no leaf for 1 values of 2 records; .*with_other takes them for its root\.$"):
-        mag.generalize(table, 2, "q", hierarchies={"q": tree}, suppress=0)
+        mag.generalize(table, 2, "q", hierarchies={"q": tree}, max_suppressed=0)
 
 
 def test_missing_cells_of_suppressed_records_are_not_told_apart():
     table = {"job": np.array(["baker"] * 4 + [None, "surgeon"], object)}
-    release = recode(table, 2, ["job"], missing="group", suppress=0.4)
+    release = recode(table, 2, ["job"], missing="group", max_suppressed=0.4)
     assert release.data["job"].tolist() == ["baker"] * 4 + ["*"] * 2
 
 
@@ -307,7 +307,7 @@ def test_a_column_may_be_missing_throughout(library):
         table = table.with_columns(pl.lit(None, pl.String).alias("job"))
     if library == "pyarrow":
         table = pa.table({"job": pa.array([None] * 3, pa.string())})
-    release = mag.generalize(table, 3, "job", missing="group", suppress=0)
+    release = mag.generalize(table, 3, "job", missing="group", max_suppressed=0)
     assert all(cell is None or cell != cell for cell in cells(release.data, "job"))
     assert release.ncp() == 0
 
@@ -315,7 +315,7 @@ def test_a_column_may_be_missing_throughout(library):
 def test_a_hierarchy_of_one_level_does_not_show_what_is_missing():
     tree = mag.Hierarchy.from_levels([["baker"]])
     table = {"job": np.array(["baker", "baker", "baker", None], object)}
-    release = mag.generalize(table, 2, "job", hierarchies={"job": tree}, missing="group", suppress=0)
+    release = mag.generalize(table, 2, "job", hierarchies={"job": tree}, missing="group", max_suppressed=0)
     assert release.data["job"].tolist() == ["*"] * 4
     assert (
         mag.generalize({"job": ["baker"] * 3}, 2, "job", hierarchies={"job": tree}).data["job"].tolist()
@@ -325,17 +325,17 @@ def test_a_hierarchy_of_one_level_does_not_show_what_is_missing():
 
 def test_dates_and_every_way_to_write_a_hierarchy(tmp_path):
     days = np.array(["2026-01-05", "2026-01-09", "2026-03-01", "2026-03-30"], "M8[D]")
-    release = mag.generalize({"day": days}, 2, "day", hierarchies={"day": mag.Hierarchy.dates}, suppress=0)
+    release = mag.generalize({"day": days}, 2, "day", hierarchies={"day": mag.Hierarchy.dates}, max_suppressed=0)
     assert release.data["day"].tolist() == ["2026-01"] * 2 + ["2026-03"] * 2
     TREE.to_arx(tmp_path / "job.csv")
     parents = {row[i]: row[i + 1] for row in JOBS for i in (0, 1)}
     for source in (TREE, tmp_path / "job.csv", str(tmp_path / "job.csv"), parents, lambda values: TREE):
-        assert recode(hierarchies={"age": AGES, "job": source}, k=3, suppress=0.25).levels == {"age": 2, "job": 1}
+        assert recode(hierarchies={"age": AGES, "job": source}, k=3, max_suppressed=0.25).levels == {"age": 2, "job": 1}
 
 
 def test_shuffled_records_stay_whole():
-    release = recode(k=3, keep="answer", shuffle=True, random_state=1, suppress=0.25)
-    plain = recode(k=3, keep="answer", suppress=0.25)
+    release = recode(k=3, keep="answer", shuffle=True, random_state=1, max_suppressed=0.25)
+    plain = recode(k=3, keep="answer", max_suppressed=0.25)
     together = [
         Counter(zip(*(cells(one.data, name) for name in ("age", "job", "answer")), strict=True))
         for one in (release, plain)
@@ -375,14 +375,14 @@ def test_no_order_of_categories_is_that_of_the_original(library):
 
 
 def test_too_many_nodes_are_searched_along_paths():
-    release = recode(k=3, suppress=0.25, max_nodes=11)
+    release = recode(k=3, max_suppressed=0.25, max_nodes=11)
     assert not release.proven
     assert not release.grouping.complete
     assert not release.manifest()["complete"]
     [said] = [text for text in release.warnings if "max_nodes" in text]
     assert "There are 12 combinations of levels" in said
     assert "mag.microaggregate recodes locally" in said
-    assert recode(k=3, suppress=0.25, max_nodes=12).proven
+    assert recode(k=3, max_suppressed=0.25, max_nodes=12).proven
 
 
 def test_a_lattice_of_billions_of_nodes_ends_at_once():
@@ -410,9 +410,12 @@ WRONG = {
     ),
     "k": ({"k": 13}, r"^k must be an integer in \[1, n=12\]; got 13\.$"),
     "k of a column": ({"k": {"age": 2}}, r"^k must be an integer in \[1, n=12\]; got a dict\.$"),
-    "suppress": ({"suppress": 1.5}, r"^suppress must be a number from 0 to 1; got 1\.5\.$"),
-    "suppress as text": ({"suppress": "5%"}, r"^suppress must be a number from 0 to 1; got '5%'\.$"),
-    "suppressed": ({"suppressed": "star"}, r"^suppressed must be one of 'root', 'withhold'; got 'star'\.$"),
+    "max_suppressed": ({"max_suppressed": 1.5}, r"^max_suppressed must be a number from 0 to 1; got 1\.5\.$"),
+    "suppress as text": ({"max_suppressed": "5%"}, r"^max_suppressed must be a number from 0 to 1; got '5%'\.$"),
+    "show_suppressed_as": (
+        {"show_suppressed_as": "star"},
+        r"^show_suppressed_as must be one of 'root', 'withhold'; got 'star'\.$",
+    ),
     "max_nodes": ({"max_nodes": 0}, r"^max_nodes must be an integer in \[1, 10\*\*7=10000000\]; got 0\.$"),
     "importance": ({"importance": {"age": 0}}, r"^importance\['age'\] must be a positive number; got 0\.$"),
     "importance elsewhere": (
@@ -493,7 +496,7 @@ def secrets_of(release):
 def test_nothing_below_the_levels_leaves(tmp_path):
     table = dict(PEOPLE, name=[f"person {i}" for i in range(12)])
     for library in LIBRARIES.values():
-        release = recode(library(table), 3, suppress=0.25, keep="sex")
+        release = recode(library(table), 3, max_suppressed=0.25, keep="sex")
         page = release.report(tmp_path / "report.html", overwrite=True).read_text()
         copy = pickle.loads(pickle.dumps(release))
         assert copy.levels == release.levels
@@ -510,17 +513,20 @@ def test_nothing_below_the_levels_leaves(tmp_path):
 
 
 def test_the_report_shows_levels(tmp_path):
-    release = recode(k=3, suppress=0.25)
+    release = recode(k=3, max_suppressed=0.25)
     page = release.report(tmp_path / "report.html").read_text()
     assert "Generalization report" in page
     assert "2 of 3" in page
     assert "No other levels lose less." in page
-    assert "not all were looked at" in recode(k=3, suppress=0.25, max_nodes=3).report(tmp_path / "r.html").read_text()
+    assert (
+        "not all were looked at"
+        in recode(k=3, max_suppressed=0.25, max_nodes=3).report(tmp_path / "r.html").read_text()
+    )
     assert "Distributions before and after" in page
 
 
 def test_bars_of_the_report_count_values_on_the_published_level():
-    release = recode(k=3, suppress=0.25)
+    release = recode(k=3, max_suppressed=0.25)
     bars = release._compared.categories(release.guarantee.generalized, release.levels)["age"]
     before, after = Counter(bars.compared.tolist()), Counter(bars.after.tolist())
     assert set(before) <= set(after)
@@ -529,7 +535,7 @@ def test_bars_of_the_report_count_values_on_the_published_level():
 
 
 def test_risk_and_utility_follow_the_hierarchies():
-    release = recode(k=3, suppress=0.25)
+    release = recode(k=3, max_suppressed=0.25)
     assert release.risk()["k_anonymity"] >= 3
     assert release.utility()["ncp"] == release.ncp()
     with pytest.raises(mag.InputRuntimeError, match="counts all"):
@@ -538,16 +544,16 @@ def test_risk_and_utility_follow_the_hierarchies():
 
 def test_levels_are_drawn():
     pytest.importorskip("matplotlib")
-    assert len(recode(k=3, suppress=0.25).plot()) == 2
+    assert len(recode(k=3, max_suppressed=0.25).plot()) == 2
 
 
 def test_the_manifest_says_which_levels():
-    manifest = recode(k=3, suppress=0.25, importance={"age": 2}).manifest()
+    manifest = recode(k=3, max_suppressed=0.25, importance={"age": 2}).manifest()
     assert manifest["guarantee"]["levels"] == {"age": 2, "job": 1}
     assert manifest["options"] == {
         "k": 3, "columns": ["age", "job"], "by": [], "hierarchies": ["age", "job"], "importance": {"age": 2},
-        "missing": "error", "keep": [], "drop": 2, "shuffle": False, "random_state": None, "suppress": 0.25,
-        "suppressed": "root", "max_nodes": 10**6,
+        "missing": "error", "keep": [], "drop": 2, "shuffle": False, "random_state": None, "max_suppressed": 0.25,
+        "show_suppressed_as": "root", "max_nodes": 10**6,
     }  # fmt: skip
     assert manifest["method"] == "full-domain"
 
@@ -565,7 +571,7 @@ def test_the_figures_of_adult(suppress, losses):
     people = pl.read_csv(ADULT / "adult.csv", separator=";").select(columns)
     trees = {name: ADULT / f"adult_hierarchy_{name}.csv" for name in columns}
     for k, loss in zip((2, 5, 10), losses, strict=True):
-        release = mag.generalize(people, k, columns, hierarchies=trees, suppress=suppress)
+        release = mag.generalize(people, k, columns, hierarchies=trees, max_suppressed=suppress)
         assert release.ncp() == pytest.approx(loss, abs=5e-4)
         assert release.proven
 
@@ -581,7 +587,7 @@ def folder(tmp_path):
 
 
 ROLES = ["-c", "age", "-c", "job", "--keep", "sex", "--drop", "answer"]
-HOW = ["--intervals", "age=20:80:5,10,30", "-k", "3", "--suppress", "0.25"]
+HOW = ["--intervals", "age=20:80:5,10,30", "-k", "3", "--max-suppressed", "0.25"]
 
 
 def run(folder, *arguments, source="people.csv"):
@@ -610,7 +616,7 @@ def test_files_of_every_format(folder, ending, capsys):
             folder / "report.html",
             "--withheld",
             folder / "withheld.txt",
-            "--suppressed",
+            "--show-suppressed-as",
             "withhold",
         )
         == 0
@@ -694,7 +700,10 @@ MISTAKES = {
         "--intervals must be NAME=LOW:HIGH:WIDTHS, of a column of -c",
     ),
     "importance": (["--dry-run", "--importance", "age=much"], "--importance must be NAME=NUMBER"),
-    "suppress": (["--dry-run", "--suppress", "2"], "suppress must be a number from 0 to 1; got 2.0."),
+    "max_suppressed": (
+        ["--dry-run", "--max-suppressed", "2"],
+        "--max-suppressed must be a number from 0 to 1; got 2.0.",
+    ),
     "diversity": (
         ["--dry-run", "--diversity", "sex=2", "--diversity", "sex=1"],
         "--diversity must name a column once; 'sex' is named twice.",
@@ -703,7 +712,10 @@ MISTAKES = {
         ["--dry-run", "--closeness", "sex=0.1", "--closeness", "sex=1"],
         "--closeness must name a column once; 'sex' is named twice.",
     ),
-    "suppressed": (["--dry-run", "--suppressed", "no"], "suppressed must be one of 'root', 'withhold'; got 'no'."),
+    "show_suppressed_as": (
+        ["--dry-run", "--show-suppressed-as", "no"],
+        "--show-suppressed-as must be one of 'root', 'withhold'; got 'no'.",
+    ),
 }
 
 
@@ -719,14 +731,14 @@ def test_numbers_need_a_hierarchy_on_the_command_line(folder, capsys):
     source = str(folder / "people.csv")
     assert main(["generalize", source, "-k", "2", *roles, "--dry-run"]) == 2
     assert "column 'age' holds no categories, and needs --hierarchy age=FILE" in capsys.readouterr().err
-    assert main(["generalize", source, "-k", "2", *roles, "--dry-run", "--flat", "age", "--suppress", "1"]) == 0
+    assert main(["generalize", source, "-k", "2", *roles, "--dry-run", "--flat", "age", "--max-suppressed", "1"]) == 0
     assert main(["generalize", source, "-k", "2", *roles, "--dry-run", "--intervals", "age=20:80"]) == 2
     assert "--intervals must be NAME=LOW:HIGH:WIDTH,WIDTH,..." in capsys.readouterr().err
 
 
 def test_files_hold_nothing_below_the_levels(folder):
     assert run(folder, "-o", folder / "out.parquet", "--report", folder / "report.html") == 0
-    release = recode(k=3, suppress=0.25)
+    release = recode(k=3, max_suppressed=0.25)
     written = b"".join(
         (folder / name).read_bytes() for name in ("out.parquet", "out.parquet.manifest.json", "report.html")
     )

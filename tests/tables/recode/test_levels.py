@@ -18,12 +18,12 @@ TREES = {
 
 
 def recode(k=2, **options):
-    return mag.generalize(PEOPLE, k, ["age", "job"], hierarchies=TREES, **{"suppress": 0, **options})
+    return mag.generalize(PEOPLE, k, ["age", "job"], hierarchies=TREES, **{"max_suppressed": 0, **options})
 
 
 def test_a_fixed_level_is_published():
     for level in range(3):
-        release = recode(levels={"age": level}, suppress=1)
+        release = recode(levels={"age": level}, max_suppressed=1)
         assert release.levels["age"] == level
         assert all(node.levels["age"] == level for node in release.lattice)
     assert recode(levels={"age": 2}).data["age"].tolist() == ["[20, 60)"] * 8
@@ -32,11 +32,11 @@ def test_a_fixed_level_is_published():
 def test_the_best_within_bounds_is_the_best_of_the_fixed_ones():
     """Suppressed records count, too, and show the most general label whatever the bounds."""
     for low, high in itertools.combinations_with_replacement(range(3), 2):
-        bounded = recode(levels={"age": (low, high)}, suppress=0.5)
+        bounded = recode(levels={"age": (low, high)}, max_suppressed=0.5)
         losses = []
         for level in range(low, high + 1):
             try:
-                losses.append(recode(levels={"age": level}, suppress=0.5).lattice[0].loss)
+                losses.append(recode(levels={"age": level}, max_suppressed=0.5).lattice[0].loss)
             except mag.InputValueError:
                 continue
         assert low <= bounded.levels["age"] <= high

@@ -52,11 +52,11 @@ def test_every_class_of_random_tables_has_enough_units(seeds):
 
 def test_five_rows_of_one_person_are_one_unit():
     table = pd.DataFrame({"person": [0] * 5 + [1, 2, 3, 4, 5], "age": [33] * 5 + [71, 72, 73, 74, 75]})
-    by_records = mag.generalize(table, 5, "age", hierarchies={"age": TREES["age"]}, rest="drop", suppress=0)
-    release = mag.generalize(table, 5, "age", hierarchies={"age": TREES["age"]}, unit="person", suppress=0)
+    by_records = mag.generalize(table, 5, "age", hierarchies={"age": TREES["age"]}, rest="drop", max_suppressed=0)
+    release = mag.generalize(table, 5, "age", hierarchies={"age": TREES["age"]}, unit="person", max_suppressed=0)
     assert by_records.levels["age"] < release.levels["age"]
     assert (release.guarantee.smallest_units, release.guarantee.unit) == (6, "person")
-    withheld = mag.generalize(table, 5, "age", hierarchies={"age": TREES["age"]}, unit="person", suppress=0.5)
+    withheld = mag.generalize(table, 5, "age", hierarchies={"age": TREES["age"]}, unit="person", max_suppressed=0.5)
     assert withheld.withheld == 5
     assert withheld.levels == by_records.levels
 

@@ -1,4 +1,4 @@
-"""Groups around the corners of public bounds: the definition, and what a change of one record does."""
+"""Groups around the corners of public bounds: the definition, and the effect of a change of one record."""
 
 import itertools
 
@@ -54,7 +54,7 @@ def test_corners_are_opposite_in_pairs_and_all_different():
 def test_it_is_the_plain_algorithm():
     for (n, d), k in itertools.product(((7, 1), (30, 2), (41, 3), (150, 2), (20, 70)), (1, 2, 3, 5)):
         for name, X in tables(n, d, n).items():
-            grouping = mag.insensitive(X, k, bounds=[(0, 1)] * d)
+            grouping = mag.insensitive_groups(X, k, bounds=[(0, 1)] * d)
             expected = np.empty(n, int)
             for g, members in enumerate(plain(X, k, [(0, 1)] * d)):
                 expected[members] = g
@@ -68,12 +68,12 @@ def test_a_change_of_one_record_changes_each_group_in_one_record_at_most(name):
     for n, d, k in ((12, 1, 2), (20, 2, 3), (50, 2, 2), (90, 3, 4)):
         X = tables(n, d, n)[name]
         bounds = [(0, 1)] * d
-        before = mag.insensitive(X, k, bounds=bounds)
+        before = mag.insensitive_groups(X, k, bounds=bounds)
         for _ in range(25):
             changed = X.copy()
             changed[rng.integers(n)] = rng.choice([rng.random(d), rng.integers(0, 3, d) / 2, X[rng.integers(n)]])
             changed = rng.permutation(changed)
-            after = mag.insensitive(changed, k, bounds=bounds)
+            after = mag.insensitive_groups(changed, k, bounds=bounds)
             assert after.n_groups == before.n_groups
             for g in range(after.n_groups):
                 old, new = (
@@ -91,13 +91,13 @@ def test_a_change_of_one_record_changes_each_group_in_one_record_at_most(name):
 def test_sizes_and_bounds():
     X = np.random.default_rng(2).normal(size=(103, 3))
     for k in (1, 2, 10, 51, 52, 103):
-        sizes = mag.insensitive(X, k, bounds=[(-1, 1)] * 3).sizes
+        sizes = mag.insensitive_groups(X, k, bounds=[(-1, 1)] * 3).sizes
         assert (sizes[:-1] == k).all()
         assert k <= sizes[-1] < max(2 * k, 104 - k)
-    masked = mag.insensitive(X, 2, bounds=[(-1, 1), (-0.5, 0.5), (0, 9)]).masked
+    masked = mag.insensitive_groups(X, 2, bounds=[(-1, 1), (-0.5, 0.5), (0, 9)]).masked
     assert (masked.min(axis=0) >= [-1, -0.5, 0]).all()
     assert (masked.max(axis=0) <= [1, 0.5, 9]).all()
-    grouping = mag.insensitive(np.arange(10)[:, None], 5, bounds=[(0, 9)])
+    grouping = mag.insensitive_groups(np.arange(10)[:, None], 5, bounds=[(0, 9)])
     assert grouping.representatives.tolist() == [[2.0], [7.0]]
 
 
@@ -113,13 +113,13 @@ def test_sizes_and_bounds():
 )
 def test_wrong_bounds_are_named(bounds, message):
     with pytest.raises((TypeError, ValueError)) as error:
-        mag.insensitive(np.eye(4)[:, :2], 2, bounds=bounds)
+        mag.insensitive_groups(np.eye(4)[:, :2], 2, bounds=bounds)
     assert str(error.value) == message
 
 
 def test_bounds_are_needed():
     with pytest.raises(TypeError):
-        mag.insensitive(np.eye(4), 2)
+        mag.insensitive_groups(np.eye(4), 2)
 
 
 @pytest.mark.parametrize(
@@ -135,4 +135,6 @@ def test_losses_on_public_data(data, losses):
     X = read_records(data)
     bounds = np.stack([X.min(axis=0), X.max(axis=0)], axis=1)
     for k, expected in zip((3, 5, 10, 50), losses, strict=True):
-        assert 100 * mag.insensitive(X, k, bounds=bounds).information_loss == pytest.approx(expected, abs=0.00501)
+        assert 100 * mag.insensitive_groups(X, k, bounds=bounds).information_loss == pytest.approx(
+            expected, abs=0.00501
+        )

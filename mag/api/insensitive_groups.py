@@ -1,4 +1,4 @@
-"""`mag.insensitive`: groups that hardly change when one record changes."""
+"""`mag.insensitive_groups`: groups that hardly change when one record changes."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from mag.methods.distances.standard import center_columns
 from mag.results import RecordGrouping
 
 
-def insensitive(X: Any, k: int, *, bounds: Any, progress: ProgressReport = None) -> RecordGrouping:
+def insensitive_groups(X: Any, k: int, *, bounds: Any, progress: ProgressReport = None) -> RecordGrouping:
     """Group records so that a change of one record changes every group by at most one record.
 
     With other methods, all groups may change when one record does.  Here each group has a fixed point of reference, and
@@ -61,11 +61,11 @@ def insensitive(X: Any, k: int, *, bounds: Any, progress: ProgressReport = None)
     >>> rng = np.random.default_rng(0)
     >>> people = np.column_stack([rng.integers(18, 90, 200), rng.normal(170, 10, 200)])
     >>> bounds = [(0, 120), (100, 250)]
-    >>> grouping = mag.insensitive(people, 5, bounds=bounds)
+    >>> grouping = mag.insensitive_groups(people, 5, bounds=bounds)
     >>> grouping
     <RecordGrouping: 200 records of 2 columns in 40 groups of 5 to 5, k=5, insensitive, information loss 0.1527>
     >>> people[7] = [19, 203]
-    >>> changed = mag.insensitive(people, 5, bounds=bounds).labels != grouping.labels
+    >>> changed = mag.insensitive_groups(people, 5, bounds=bounds).labels != grouping.labels
     >>> int(np.bincount(grouping.labels[changed]).max())
     1
     """
