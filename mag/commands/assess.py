@@ -14,7 +14,7 @@ from mag.files import Layout
 
 @opt.with_text_layout
 def assess(
-    path: Annotated[pathlib.Path, typer.Argument(metavar="FILE", help="The file, before masking.")],
+    source: Annotated[pathlib.Path, typer.Argument(metavar="FILE", help="The file, before masking.")],
     qi: opt.OptionalQuasiIdentifiers = None,
     weights: Annotated[
         str | None,
@@ -77,8 +77,8 @@ def assess(
 
     if not qi:
         raise InputValueError("--qi must name the quasi-identifiers of FILE; got none.")
-    [file] = opt.open_files([path], text_layout)
-    with reserving(*([] if report is None else [report]), sources=[path], overwrite=overwrite):
+    [file] = opt.open_files([source], text_layout)
+    with reserving(*([] if report is None else [report]), sources=[source], overwrite=overwrite):
         names, others = list(dict.fromkeys(qi)), [*(sensitive or []), *(name for name in (unit, household) if name)]
         texts = list(dict.fromkeys([*names, *others]))
         numbers = [] if weights is None or weights in texts else [weights]
@@ -98,6 +98,6 @@ def assess(
         assessment.report(report, overwrite=overwrite)
     if as_json:
         tables = {name: getattr(assessment, name).to_dicts() for name in ("columns", "subsets")}
-        dump({"file": path.name, **assessment.summary, **tables})
+        dump({"file": source.name, **assessment.summary, **tables})
     else:
         print(assessment)

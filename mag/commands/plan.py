@@ -13,7 +13,7 @@ from mag.files import Layout
 
 @opt.with_text_layout_and_dates
 def plan(
-    path: Annotated[pathlib.Path, typer.Argument(metavar="FILE", help="The file to mask.")],
+    source: Annotated[pathlib.Path, typer.Argument(metavar="FILE", help="The file to mask.")],
     k: Annotated[int, typer.Option("-k", min=1, help="Smallest group size.", metavar="K")] = 5,
     out: Annotated[
         pathlib.Path | None,
@@ -33,16 +33,17 @@ def plan(
     mag plan people.csv -o plan.toml
     mag mask people.csv -o masked.csv --plan plan.toml
     """
-    from mag._lib.atomic import check_target
+    from mag._lib.atomic import reserving
     from mag.tables.plan import plan_for
 
-    [file] = opt.open_files([path], text_layout)
-    if out is not None:
-        check_target(out, [path], overwrite)
-    if hint := file.suggest_delimiter():
-        warn(f"{path.name!r} has a single column; {hint}")
-    suggested = plan_for(*file.understood(), k, text_of(text_layout))
-    if out is None:
-        print(suggested, end="")
-    else:
-        say(f"Written: {suggested.save(out, overwrite)}. Check every role, then run mag mask --plan.")
+    [file] = opt.open_files([source], text_layout)
+    with reserving(*([] if out is None else [out]), sources=[source], overwrite=overwrite) as reserved:
+        if hint := file.suggest_delimiter():
+            warn(f"{source.name!r} has a single column; {hint}")
+        text = str(plan_for(*file.understood(), k, text_of(text_layout)))
+        if out is None:
+            print(text, end="")
+            return
+        with reserved.drafts() as [draft]:
+            draft.write_text(text, encoding="utf-8")
+    say(f"Written: {out}. Check every role, then run mag mask --plan.")

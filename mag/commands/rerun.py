@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mag._lib.atomic import MANIFEST
+from mag._lib.atomic import MANIFEST, check_target
 from mag._lib.errors import InputValueError
 from mag.commands import _options as opt
 from mag.commands._output import dump, say
@@ -38,6 +38,9 @@ def rerun(
     before = _read(manifest)
     if before["options"].get("shuffle"):
         raise InputValueError(f"{manifest.name!r} is of shuffled records, whose order no manifest holds.")
+    if out is not None:
+        for place in (out, out.with_name(out.name + MANIFEST)):
+            check_target(place, [manifest, source], overwrite)
     with tempfile.TemporaryDirectory() as folder:
         target = pathlib.Path(folder) / before["files"]["output"]["name"] if out is None else out
         after = _mask_again(before, source, target, [*(more or []), *(["--overwrite"] if overwrite else [])])
