@@ -53,7 +53,8 @@ def suggest(frame: Frame, looks: Sequence[ColumnLook]) -> Iterator[Suggestion]:
     for look in looks:
         role, reason = roles[look.name]
         parts = [f"{look.type}, {look.distinct} values", reason, unique.get(look.name, ""), *look.notes]
-        yield look.name, role, "; ".join(filter(None, parts)), role == "mask" and look.role == "category"
+        is_category = look.role == "category" or (look.type == "whole number" and look.distinct == 2)  # such as sex
+        yield look.name, role, "; ".join(filter(None, parts)), role == "mask" and is_category
 
 
 UNIT_REASON = "names units of several records each: k counts them; not published"

@@ -46,6 +46,11 @@ def test_roles_follow_names_types_and_uniqueness():
     assert dict(plan.columns[3].settings) == {"aggregate": "mode"}
 
 
+def test_two_whole_values_are_not_averaged():
+    [sex, age] = mag.plan({"sex": [1, 2] * 30, "age": list(range(20, 80))}).columns
+    assert (sex.settings, age.settings) == ({"aggregate": "mode"}, {})
+
+
 def test_reasons_say_how_many_records_are_unique():
     table = {"age": [30, 30, 31, 32], "sex": ["f", "m", "f", "f"], "zip code": [1, 1, 2, 2]}
     reasons = {column.name: column.reason for column in mag.plan(table, k=2).columns}

@@ -17,17 +17,24 @@ pytestmark = [
     pytest.mark.skipif(compiler() != ["g++"], reason="no g++, whose sanitizers these are"),
 ]
 
-RUN = """
+SET_UP = """
 import sys
 import numpy as np
 from tests.cuda.host import HostModule
 HostModule.sanitize, HostModule.order = sys.argv[1:3]
-from mag._backends.cuda.columns import ColumnBatch
 from mag._backends.cuda.launch import Device, solve
+device = Device(np, HostModule, shared=100 << 10)
+"""
+SORT = """
+from tests.cuda.sorting import bucket_columns, sorted_by_buckets
+assert sorted_by_buckets(device, bucket_columns(4500)[[3, 8]]) == [True, True]
+print("clean")
+"""
+RUN = """
+from mag._backends.cuda.columns import ColumnBatch
 from mag._backends.cuda.lines import DeviceProjections
 from tests.cuda.runs import problem
 from tests.cuda.records import check_lists
-device = Device(np, HostModule, shared=100 << 10)
 rng = np.random.default_rng(0)
 for k in (3, 13):
     for n in (2 * k, 5 * k + 1, 300):
@@ -64,17 +71,17 @@ print("clean")
 """
 
 
-def run(sanitizer, order="forward", edit=("", "")):
+def run(sanitizer, order="forward", edit=("", ""), kernels=RUN):
     library = {"address,undefined": "libasan.so", "thread": "libtsan.so"}[sanitizer]
     found = subprocess.run(["g++", f"-print-file-name={library}"], capture_output=True, text=True, check=True)
     quiet = "detect_leaks=0:verify_asan_link_order=0"
     environment = os.environ | {"LD_PRELOAD": found.stdout.strip(), "ASAN_OPTIONS": quiet}
     environment |= {"TSAN_OPTIONS": "report_bugs=1:exitcode=66", "UBSAN_OPTIONS": "halt_on_error=1"}
-    code = RUN
+    code = SET_UP + kernels
     if edit[0]:
         start = "import tests.cuda.host as h\nold = h.HostModule.__init__\ndef changed(self, *, code, options=()):\n"
         start += f"    old(self, code=code.replace({edit[0]!r}, {edit[1]!r}), options=options)\n"
-        code = start + "h.HostModule.__init__ = changed\n" + RUN
+        code = start + "h.HostModule.__init__ = changed\n" + code
     return subprocess.run(
         [sys.executable, "-c", code, sanitizer, order],
         env=environment,
@@ -87,8 +94,9 @@ def run(sanitizer, order="forward", edit=("", "")):
 
 @pytest.mark.parametrize("sanitizer", ["address,undefined", "thread"])
 @pytest.mark.parametrize("order", ["forward", "random"])
-def test_kernels_are_clean(sanitizer, order):
-    done = run(sanitizer, order)
+@pytest.mark.parametrize("kernels", [RUN, SORT], ids=["solve", "sort"])
+def test_kernels_are_clean(kernels, sanitizer, order):
+    done = run(sanitizer, order, kernels=kernels)
     assert done.stdout.strip() == "clean", done.stderr[-3000:]
     assert done.returncode == 0, done.stderr[-3000:]
 
@@ -109,4 +117,15 @@ def test_an_address_outside_is_found():
 )
 def test_a_removed_barrier_is_a_race(barrier):
     done = run("thread", edit=(barrier, barrier.replace("__syncwarp();", "")))
+    assert "data race" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "line", ["    places_of(s.seen, s.of_warps, sum);\n", "            s.carried[place] = carried[r];\n        }\n"]
+)
+def test_a_removed_barrier_of_the_sort_is_a_race(line):
+    before, after = (
+        (f"    __syncthreads();\n{line}", line) if "places" in line else (f"{line}    __syncthreads();\n", line)
+    )
+    done = run("thread", edit=(before, after), kernels=SORT)
     assert "data race" in done.stderr
