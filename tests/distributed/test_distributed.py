@@ -526,7 +526,9 @@ def test_parts_hold_whole_strata_or_2k_records_of_them(seed):
     tree = tasks.grow_forest([np.column_stack([z, strata[rows]])], sizes, transform, parts, k)
     leaves = tasks.assign_leaves(records, 0, transform, tree, strata)
     counts = [tasks.count_leaves(leaves, parts, sizes)]
-    part = tasks.fill_parts(counts, tasks.repair_parts(counts, tree, k), parts)[leaves]
+    repaired = tasks.repair_parts(counts, tree, k)
+    assert len(set(zip(repaired[leaves], strata, strict=True))) == len(set(repaired[leaves]))
+    part = tasks.fill_parts(counts, repaired, parts)[leaves]
     assert part.max() < parts
     found = np.zeros((sizes.size, parts), int)
     np.add.at(found, (strata, part), 1)

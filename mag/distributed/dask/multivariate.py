@@ -54,7 +54,7 @@ class Input:
 
 
 @dataclass(frozen=True)
-class Part:
+class JoinedPart:
     """The columns of the records of a part, how many come from each chunk, and their strata and weights."""
 
     records: Records
@@ -337,16 +337,16 @@ def _carry(records: Records, strata: np.ndarray | None, weights: np.ndarray | No
     return [*records, *(array for array in (strata, weights) if array is not None)]
 
 
-def _read_part(joined: tuple[Records, list[int]], d: int, by: bool) -> Part:
+def _read_part(joined: tuple[Records, list[int]], d: int, by: bool) -> JoinedPart:
     """A part, of the arrays that `_carry` has made."""
     arrays, edges = joined
     others = arrays[d:]
     strata = others.pop(0) if by else None
-    return Part(arrays[:d], edges, strata, others[0] if others else None)
+    return JoinedPart(arrays[:d], edges, strata, others[0] if others else None)
 
 
 def _group(
-    part: Part, transform: Transform, k: int, method: str, rho: float | None
+    part: JoinedPart, transform: Transform, k: int, method: str, rho: float | None
 ) -> tuple[np.ndarray, tuple[int, float]]:
     """Labels of a part; how many groups, and the squared distances to their means."""
     z = tasks.standardize_records(part.records, transform)
@@ -377,11 +377,11 @@ def _number_groups(
     return before[:-1].tolist(), int(before[-1]), lost / total if total else 0.0
 
 
-def _labels(part: Part, grouped: tuple[Any, ...], p: int, numbering: tuple[Any, ...]) -> list[Records]:
+def _labels(part: JoinedPart, grouped: tuple[Any, ...], p: int, numbering: tuple[Any, ...]) -> list[Records]:
     return _pieces([grouped[0] + np.int32(numbering[0][p])], part.edges)
 
 
-def _mask_part(part: Part, grouped: tuple[Any, ...], p: int, keep: bool) -> list[Records]:
+def _mask_part(part: JoinedPart, grouped: tuple[Any, ...], p: int, keep: bool) -> list[Records]:
     return _pieces([mask_records(column, grouped[0], keep, part.weights) for column in part.records], part.edges)
 
 
