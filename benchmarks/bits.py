@@ -59,7 +59,10 @@ Cases = Iterator[tuple[str, Callable[[], Any]]]
 
 SIZES = [2, 3, 5, 13, 60]  # code of its own for a small k, blocks, more than one block
 # facts of later versions, which are left out where they are empty
-ADDED = ("generalized", "household", "k_household", "replaced", "smallest_households", "smallest_units", "unit")
+ADDED = (
+    "generalized", "household", "household_columns", "k_household", "replaced", "sets", "smallest_households",
+    "smallest_units", "unit",
+)  # fmt: skip
 FLOATING = ("files", "mag", "seconds", "threads", "versions")  # keys of manifests that differ between runs
 LINES_OF_RUN = r'Made by mag [\d.]+|<dl class="about">.*?</dl>'
 PRINTED = rf'<tr><th scope="row">({"|".join(FLOATING)})</th>.*?</tr>|; threads: \d+|{LINES_OF_RUN}'  # in reports

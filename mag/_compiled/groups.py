@@ -224,6 +224,13 @@ class Groups:
             means[again] = others.placed(others.mean())
         return means
 
+    def placed_rounded_mean(self):
+        """Of integers, the one nearest to the weighted mean, half away from zero."""
+        if self.weights is None:
+            return self.placed(self.rounded_mean())
+        mean = _round_half_away(self.base, np.ldexp(self.mean(), self.scale))
+        return _clip(self.first, self.final, mean)
+
     def placed_median(self):
         """The value in the middle, or the float64 nearest to the middle of two."""
         low, high = self.middles()
@@ -257,6 +264,28 @@ class Groups:
         unit = wholes.spread(np.where(scale > 0, scale, 1))
         sse, sst = wholes.add((within / unit) ** 2), wholes.add((around / unit) ** 2)
         return np.where(sst > 0, sse / np.where(sst > 0, sst, 1), 0.0)
+
+
+def _round_half_away(low, offset):
+    """The integers nearest to low + offset, as Python's own: offsets may exceed 64 bits."""
+    below = np.floor(offset)
+    rest = offset - below
+    steps = [int(step) for step in below.tolist()]
+    numbers = [start + step for start, step in zip(low.tolist(), steps, strict=True)]
+    rounded = [
+        number + (part > 0.5 or (part == 0.5 and number >= 0))
+        for number, part in zip(numbers, rest.tolist(), strict=True)
+    ]
+    return np.array([*rounded, None], object)[:-1]
+
+
+def _clip(low, high, numbers):
+    """Integers of any size, moved into their ranges."""
+    inside = [
+        min(max(number, least), most)
+        for least, most, number in zip(low.tolist(), high.tolist(), numbers.tolist(), strict=True)
+    ]
+    return np.array([*inside, None], object)[:-1].astype(low.dtype)
 
 
 def sizes_of(starts, n):

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Unpack
 
 import numpy as np
@@ -96,10 +97,6 @@ def multivariate(
     RecordGrouping
         Labels, sizes, cost, representatives and masked records, in the library and on the device of `X`.
 
-    Notes
-    -----
-    Groups have k records or more, most methods make at most 2k-1; fewer than 2k records are one group.
-
     Examples
     --------
     >>> import mag
@@ -109,16 +106,6 @@ def multivariate(
     array([0, 1, 0, 0, 0, 1, 1], dtype=int32)
     >>> grouping.masked[0]
     array([ 31.35, 169.  ])
-
-    How much lower could the loss be?
-
-    >>> import numpy as np
-    >>> X = np.random.default_rng(0).normal(size=(60, 2))
-    >>> grouping = mag.multivariate(X, k=3, method="mdav", bound=True)
-    >>> grouping.bound <= grouping.information_loss
-    True
-    >>> print(f"at most {grouping.gap:.0%} lower")
-    at most 14% lower
     """
     data = _read(X, k, method, backend, bound, options)
     task = _plan(data, k, backend, options, threads, random_state, progress, time_limit, bound, bound_time)
@@ -228,7 +215,7 @@ def _plan(
     engine = data.resident if data.resident is not None and METHODS[name].accepts("engine") else data.engine
     lower = _bound(bound, bound_time, n)
     own: dict[str, Any] = {**options}
-    check_keywords("multivariate", own, inspect.signature(multivariate).parameters)
+    check_keywords("multivariate", own, _list_parameters())
     check_options(name, k, own, time_limit, engine, backend)
     return _GroupingTask(
         k=k,
@@ -244,6 +231,12 @@ def _plan(
         bound=lower,
         bound_time=bound_time,
     )
+
+
+@cache
+def _list_parameters() -> tuple[str, ...]:
+    """The names of the parameters of `multivariate`."""
+    return tuple(inspect.signature(multivariate).parameters)
 
 
 def _group(data: _Data, task: _GroupingTask, standard: Standard) -> _Found:

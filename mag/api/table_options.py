@@ -628,6 +628,7 @@ class Options:
         hint="Mapping[Any, Sequence[float]] | None",
         kind="dict, optional",
         recorded=IF_USED,
+        by_column=True,
         flags=[
             Flag(
                 "Values of a column that are codes: published as they are and never averaged, e.g. income=0,-9. "
@@ -645,6 +646,7 @@ class Options:
         hint="Mapping[Any, Any] | None",
         kind="dict, optional",
         recorded=IF_USED,
+        by_column=True,
         flags=[
             Flag(
                 "A column that is published as means of the groups of another one, e.g. usd=income. Repeatable.",
@@ -661,6 +663,7 @@ class Options:
         hint="Mapping[Any, Sequence[Any]] | None",
         kind="dict, optional",
         recorded=IF_USED,
+        by_column=True,
         flags=[
             Flag(
                 "A column that is published as the sum of masked ones, e.g. total=wage+rent. Repeatable.",

@@ -250,6 +250,16 @@ Report = Annotated[
     typer.Option("--report", help="Write a report, one HTML page.", metavar="FILE", rich_help_panel=OUTPUT_PANEL),
     Written,
 ]
+ExternalReport = Annotated[
+    pathlib.Path | None,
+    typer.Option(
+        "--external-report",
+        help="Write a report for others, without any figure that only the original gives.",
+        metavar="FILE",
+        rich_help_panel=OUTPUT_PANEL,
+    ),
+    Written,
+]
 Unit = Annotated[str | None, table_option("unit")]
 Household = Annotated[str | None, table_option("household")]
 Sets = Annotated[list[str] | None, table_option("sets")]

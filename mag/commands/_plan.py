@@ -24,6 +24,7 @@ TEXT_OPTIONS |= {
     "null": "--null",
     "date": "--date",
 }  # by their names in plans
+JOINTS = {"special": ",", "sums": "+"}  # between the parts of an entry
 
 
 def apply_plan(ctx: typer.Context, path: pathlib.Path | None) -> pathlib.Path | None:
@@ -104,4 +105,6 @@ def _word(option: str, value: Any) -> str:
         line = io.StringIO()
         csv.writer(line, lineterminator="").writerow(value)
         return line.getvalue()
+    if option in JOINTS and isinstance(value, list):
+        return JOINTS[option].join(map(str, value))
     return str(value)

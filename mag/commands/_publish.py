@@ -23,9 +23,11 @@ from mag.commands._table import write_withheld
 from mag.files import File, Layout, Meta, columns_of, smallest
 
 if TYPE_CHECKING:
-    from mag.tables import Guarantee, Release
+    from mag.report import Audience
+    from mag.tables import FileRelease, Guarantee, Release
 
 Drafts = dict[str, pathlib.Path]
+REPORTS: "dict[str, Audience]" = {"report": "internal", "external_report": "external"}  # by name, for whom
 HIDDEN = "…"  # in place of words that a report does not show
 ROLE_SENTENCES = Sentences(
     repeated="a column must be named once; {name} is named by {role} and {role}.",
@@ -102,7 +104,7 @@ class Files(NamedTuple):
     source: File
     sources: list[pathlib.Path]  # all that is read, IN among them
     target: File | None
-    paths: Drafts  # of "out", "manifest", and where requested "report", "withheld" and "secret"
+    paths: Drafts  # of "out", "manifest", and where requested "withheld", "secret" and `REPORTS`
     overwrite: bool
     dry_run: bool
 
@@ -247,13 +249,23 @@ def _write(
     target = files.target
     assert target is not None
     stored = target.write(release.data, cells.computed, meta, drafts["out"], cells.categories)
-    if "report" in drafts:
-        with bar("writing the report", quiet) as progress:
-            about = describe_run(files.source.path.name, release.manifest()["options"], roles)
-            release.report(drafts["report"], overwrite=True, about=about, progress=progress)
+    write_reports(release, files, roles, drafts, quiet)
     if "withheld" in drafts:
         write_withheld(drafts["withheld"], release.withheld_rows().tolist())
     return columns_of(stored, [*cells.categories, *roles.untouched]) if target.format.text else stored
+
+
+def write_reports(
+    release: "Release | FileRelease", files: Files, roles: FileRoles, drafts: Drafts, quiet: bool
+) -> None:
+    """The pages that were requested; an external one does not say who ran which command."""
+    for name, audience in REPORTS.items():
+        if name in drafts:
+            about = {}
+            if audience == "internal":
+                about = describe_run(files.source.path.name, release.manifest()["options"], roles)
+            with bar("writing the report", quiet) as progress:
+                release.report(drafts[name], overwrite=True, about=about, progress=progress, audience=audience)
 
 
 def describe_run(source: str, options: dict[str, Any], roles: FileRoles) -> dict[str, str]:

@@ -59,6 +59,7 @@ def generalize(
     importance: Annotated[list[str] | None, opt.table_option("importance", GENERALIZE)] = None,
     level: Annotated[list[str] | None, opt.table_option("levels", GENERALIZE)] = None,
     report: opt.Report = None,
+    external_report: opt.ExternalReport = None,
     withheld: opt.Withheld = None,
     overwrite: opt.Overwrite = False,
     dry_run: opt.DryRun = False,
@@ -82,7 +83,8 @@ def generalize(
     mag generalize people.csv -o out.csv -k 5 -c age --intervals age=0:120:5,10,20 --by region --max-suppressed 0
     mag generalize people.csv --dry-run -k 10 -c education --hierarchy education=education.csv --diversity disease=3
     """
-    others, sources = {"report": report, "withheld": withheld}, opt.read_files(generalize, locals())
+    others = {"report": report, "external_report": external_report, "withheld": withheld}
+    sources = opt.read_files(generalize, locals())
     layout = opt.layout(delimiter, False, encoding, null)
     files = Files.checked(source, sources, out, layout, others, False, overwrite, dry_run)
     demands = Demands.parsed(files.source, diversity, closeness, order, sensitive or [])

@@ -25,7 +25,7 @@ from mag.commands._parse import (
     parse_sums,
 )
 from mag.commands._plan import apply_plan
-from mag.commands._publish import Cells, FileRoles, Files, Summary, describe_run, write_release
+from mag.commands._publish import REPORTS, Cells, Drafts, FileRoles, Files, Summary, write_release, write_reports
 from mag.commands._table import read_table, read_weights
 from mag.files import FORMATS, Layout, Meta
 
@@ -83,6 +83,7 @@ def mask(
     weights: opt.Weights = None,
     decimals: Annotated[list[str] | None, opt.table_option("round")] = None,
     report: opt.Report = None,
+    external_report: opt.ExternalReport = None,
     prove_input: Annotated[
         bool,
         typer.Option(
@@ -119,7 +120,8 @@ def mask(
     mag mask people.csv -o out.csv --plan plan.toml
     mag mask long.parquet -o out.parquet -k 5 -c age -c income --drop name --memory 2GB
     """
-    others, sources = {"report": report, "withheld": withheld}, opt.read_files(mask, locals())
+    others = {"report": report, "external_report": external_report, "withheld": withheld}
+    sources = opt.read_files(mask, locals())
     files = Files.checked(source, sources, out, text_layout, others, prove_input, overwrite, dry_run)
     demands = Demands.parsed(files.source, diversity, closeness, order, sensitive or [], column)
     names = files.source.names() if follow or sums else []
@@ -174,31 +176,27 @@ def _mask_stream(files: Files, roles: FileRoles, k: Any, options: Options, quiet
     source = files.source
     for name in () if quiet or options["memory"] is not None else roles.columns:  # one at a time, as they are masked
         note_codes(source.read([name])[0], [name], k, quiet)
-    with _outputs(files) as (out, report):
+    with _outputs(files) as (out, reports):
         options = options | {"drop": roles.drop, "output": out, "overwrite": files.overwrite}
         with bar(f"masking {len(roles.columns)} columns", quiet) as progress:
             release: FileRelease = microaggregate(source.path, k, roles.columns, progress=progress, **options)
-        if report is not None:
-            about = describe_run(source.path.name, release.manifest()["options"], roles)
-            with bar("writing the report", quiet) as progress:
-                release.report(report, overwrite=True, about=about, progress=progress)
+        write_reports(release, files, roles, reports, quiet)
     return Summary(release.guarantee, [*release.warnings], release.manifest())
 
 
 @contextlib.contextmanager
-def _outputs(files: Files) -> Iterator[tuple[pathlib.Path, pathlib.Path | None]]:
-    """Where the file and the report are written: drafts of a dry run are removed, a report gets its name at the end."""
+def _outputs(files: Files) -> Iterator[tuple[pathlib.Path, Drafts]]:
+    """Where the file and reports are written: drafts of a dry run are removed, reports get their names at the end."""
+    wanted = {name: files.paths[name] for name in REPORTS if name in files.paths}
     if files.dry_run:
         with tempfile.TemporaryDirectory() as folder:
-            yield pathlib.Path(folder, "out.parquet"), None
-    elif "report" in files.paths:
-        with (
-            reserving(files.paths["report"], sources=files.sources, overwrite=files.overwrite) as reserved,
-            reserved.drafts() as [draft],
-        ):
-            yield files.paths["out"], draft
+            yield pathlib.Path(folder, "out.parquet"), {}
     else:
-        yield files.paths["out"], None
+        with (
+            reserving(*wanted.values(), sources=files.sources, overwrite=files.overwrite) as reserved,
+            reserved.drafts() as drafts,
+        ):
+            yield files.paths["out"], dict(zip(wanted, drafts, strict=True))
 
 
 def _mask_table(

@@ -90,8 +90,10 @@ def mask_column(values: np.ndarray, labels: np.ndarray, cost: str = "sse", keep:
     return as_data_dtype(representatives, dtype)[labels]
 
 
-def label_records(z: np.ndarray, k: int, method: str = "mona", limit: int = 0) -> np.ndarray:
-    """The group of every record of a part, numbered from 0 in the order of their first records.
+def label_records(
+    z: np.ndarray, k: int, method: str = "mona", limit: int = 0, strata: np.ndarray | None = None
+) -> np.ndarray:
+    """The group of every record of a part, numbered from 0 in the order of their first records, in every stratum.
 
     Parameters
     ----------
@@ -103,6 +105,8 @@ def label_records(z: np.ndarray, k: int, method: str = "mona", limit: int = 0) -
         "ona_star" groups the part; "mona" first halves it until parts have at most `limit` records.
     limit : int
         For "mona": n**rho, of all records of the table.
+    strata : array of int, shape (n,), optional
+        The number of each record's stratum; groups do not mix them, and each needs k records or more.
 
     Returns
     -------
@@ -117,6 +121,8 @@ def label_records(z: np.ndarray, k: int, method: str = "mona", limit: int = 0) -
     >>> kernels.label_records(z, k=2, method="ona_star")
     array([0, 1, 0, 1], dtype=int32)
     """
+    if strata is not None:
+        return _label_strata(z, k, method, limit, strata)
     n = len(z)
     if n < 2 * k:
         labels = np.zeros(n, np.int64)
@@ -137,15 +143,33 @@ def label_records(z: np.ndarray, k: int, method: str = "mona", limit: int = 0) -
     return labels
 
 
-def mask_records(column: np.ndarray, labels: np.ndarray, keep: bool = False) -> np.ndarray:
-    """A column of records replaced by the means of their groups; `keep` rounds those of integers, as `mask_column`."""
+def _label_strata(z: np.ndarray, k: int, method: str, limit: int, strata: np.ndarray) -> np.ndarray:
+    """As `label_records` of each stratum, numbered on."""
+    labels, n_groups = np.zeros(len(z), np.int32), 0
+    order = np.argsort(strata, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(strata[order])) + 1):
+        labels[rows] = n_groups + label_records(z[rows], k, method, limit)
+        n_groups = int(labels[rows].max(initial=-1)) + 1
+    return labels
+
+
+def mask_records(
+    column: np.ndarray, labels: np.ndarray, keep: bool = False, weights: np.ndarray | None = None
+) -> np.ndarray:
+    """A column of records replaced by the means of their groups, weighted where there are `weights`.
+
+    `keep` rounds means of integers, as `mask_column`.
+    """
     dtype = column.dtype
     numbers = column.view(np.uint8) if dtype.kind == "b" else column
     numbers = numbers.astype(np.float64) if dtype.kind == "f" else numbers
     sizes = np.bincount(labels)
-    groups = Groups(numbers[np.lexsort([numbers, labels])], np.cumsum(sizes) - sizes)
-    centers = groups.rounded_mean() if keep and dtype.kind in "iu" else groups.mean()
-    return as_data_dtype(groups.placed(centers), dtype)[labels]
+    weights = weights if weights is not None and weights.size else None  # a part may be empty
+    order = np.lexsort([numbers, labels] if weights is None else [weights, numbers, labels])
+    groups = Groups(numbers[order], np.cumsum(sizes) - sizes, None if weights is None else weights[order])
+    rounded = keep and dtype.kind in "iu"
+    means = groups.placed_rounded_mean() if rounded else groups.placed(groups.mean())
+    return as_data_dtype(means, dtype)[labels]
 
 
 def _round_representatives(groups: Groups, representative: str) -> np.ndarray:

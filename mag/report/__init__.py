@@ -13,7 +13,7 @@ from mag.report._assessment import (
     percent,
     write_assessment,
 )
-from mag.report._facts import Category, ReportFacts
+from mag.report._facts import Audience, Category, ReportFacts, is_external
 from mag.report._page import page, page_of_entries
 from mag.report._plot import draw_columns
 from mag.report._recoding import Level, RecodingFacts
@@ -21,6 +21,7 @@ from mag.report._sensitive import SensitiveFacts
 
 __all__ = [
     "AssessmentFacts",
+    "Audience",
     "Category",
     "Level",
     "RecodingFacts",
@@ -30,6 +31,7 @@ __all__ = [
     "describe_assessment",
     "draw_columns",
     "draw_exposure",
+    "is_external",
     "page",
     "page_of_entries",
     "percent",

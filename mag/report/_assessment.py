@@ -93,7 +93,10 @@ def _number(number: float) -> str:
 
 
 def percent(fraction: float) -> str:
-    return f"{100 * fraction:.2g} %" if fraction < 1 else "100 %"
+    """A share of two digits, never rounded to 100 %."""
+    if fraction >= 1:
+        return "100 %"
+    return f"{100 * fraction:.2g} %" if fraction < 0.995 else "> 99 %"
 
 
 def draw_exposure(axes: Any, facts: AssessmentFacts) -> None:

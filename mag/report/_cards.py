@@ -12,8 +12,10 @@ from mag.report._text import figure, several, share
 MAX_CARDS = 12  # columns that are shown at once
 
 
-def columns(facts: ReportFacts) -> Element:
+def columns(facts: ReportFacts) -> Element | None:
     """Each column before and after."""
+    if facts.is_external:
+        return None
     intro = (
         "Share of the records along the range of the published values. "
         "Bars of fewer than k original values are joined with their neighbors."

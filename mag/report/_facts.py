@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -16,6 +16,12 @@ from mag.report._sensitive import SensitiveFacts
 
 NUMERIC_KINDS = ("datetime", "duration", "number")
 SCOPES = ("joint", "per-column", "sets")
+Audience = Literal["external", "internal"]
+
+
+def is_external(audience: str) -> bool:
+    """Whether a page is for others, who get nothing of the original."""
+    return checks.one_of("audience", audience, get_args(Audience)) == "external"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +75,8 @@ class ReportFacts:
         The smallest number of records that are alike in all masked columns (and `by`), counted on the published table.
     original, masked : mapping of column to float64 array of shape (n,)
         Published records, row i of both the same; missing is NaN, datetimes are seconds since 1970, durations seconds.
+    columns : sequence of columns
+        The masked columns of an external page, in the place of all facts that compare with the original.
     n_records, n_groups : int, optional
         Published records and their groups, where the arrays hold a sample of them.
     labels : int array of shape (n,), or (n, m) with another scope than "joint", in the order of `names`
@@ -115,6 +123,7 @@ class ReportFacts:
     original: Mapping[Hashable, np.ndarray]
     masked: Mapping[Hashable, np.ndarray]
     labels: np.ndarray
+    columns: Sequence[Hashable] = ()
     n_records: int | None = None
     n_groups: int | None = None
     kinds: Mapping[Hashable, str] = field(default_factory=dict)
@@ -143,6 +152,9 @@ class ReportFacts:
         checks.one_of("scope", self.scope, SCOPES)
         if not self.names or list(self.original) != list(self.masked):
             raise InputValueError("original and masked must hold the same columns, at least one, in one order.")
+        compared = (self.original, self.categories, self.ranges, self.utility, self.risk, self.recoding)
+        if self.columns and any((*compared, self.warnings, self.linked)):
+            raise InputValueError("columns must be empty on a page that compares with the original or shows warnings.")
         for kind in self.kinds.values():
             checks.one_of("kinds", kind, NUMERIC_KINDS)
         for name, table in (("original", self.original), ("masked", self.masked)):
@@ -161,7 +173,12 @@ class ReportFacts:
     @property
     def names(self) -> list[Hashable]:
         """All masked columns."""
-        return [*self.masked, *self.ranges, *self.categories]
+        return [*self.columns, *self.masked, *self.ranges, *self.categories]
+
+    @property
+    def is_external(self) -> bool:
+        """Whether the page shows nothing of the original."""
+        return bool(self.columns)
 
     @property
     def values(self) -> list[np.ndarray]:

@@ -149,10 +149,10 @@ def _list(title: str, points: list[list[Content]]) -> Element:
     return element("section", element("h2", title), element("ul", *(element("li", *point) for point in points)))
 
 
-def _warnings(facts: ReportFacts) -> Element:
+def _warnings(facts: ReportFacts) -> Element | None:
     sentences = [[sentence] for sentence in facts.warnings] + computed(facts)
     if not sentences:
-        return element("p", "No warnings.", class_="soft")
+        return None if facts.is_external else element("p", "No warnings.", class_="soft")
     items = element("ul", *(element("li", *sentence) for sentence in sentences))
     title = "1 warning" if len(sentences) == 1 else f"{len(sentences)} warnings"
     return element("aside", element("h2", title), items, class_="warnings", aria_label="Warnings")

@@ -172,6 +172,8 @@ def _agreement(before: np.ndarray, after: np.ndarray) -> list[Element]:
 
 def risk(facts: ReportFacts) -> Element | None:
     """The remaining disclosure risk of the table."""
+    if not facts.risk:
+        return None
     unmasked = unmasked_risk(facts.values)
     rows: list[Row] = [
         (_meaning(word), [word.text(unmasked[key])], [word.text(facts.risk[key])])
@@ -216,6 +218,9 @@ def _meaning(word: _words.Measure) -> list[Content]:
 
 def reveals(facts: ReportFacts) -> Element:
     """The facts about the original table that the page itself publishes."""
+    if facts.is_external:
+        text = "The page is made of the published table, its groups and its manifest. It shows nothing of the original."
+        return section("What this page reveals", element("p", text))
     text = (
         "The page shows no value of a person. Its axes span published values only, no bar counts fewer than k original "
         "values, and no quantile of the original is given."

@@ -30,10 +30,7 @@ def representatives(
 def _mean(groups: Groups) -> np.ndarray:
     if groups.values.dtype.kind == "f":
         return groups.placed_mean()
-    if groups.weights is None:
-        return groups.placed(groups.rounded_mean())
-    mean = _round_half_away(groups.base, np.ldexp(groups.mean(), groups.scale))
-    return _clip(groups.first, groups.final, mean)
+    return groups.placed_rounded_mean()
 
 
 def _median(groups: Groups) -> np.ndarray:
@@ -48,23 +45,3 @@ AGGREGATES: dict[str, Callable[[Groups], np.ndarray]] = {
     "mid_range": lambda groups: between(groups.first, groups.final),
     "min": lambda groups: groups.first,
 }
-
-
-def _round_half_away(low: np.ndarray, offset: np.ndarray) -> np.ndarray:
-    below = np.floor(offset)
-    rest = offset - below
-    steps = [int(step) for step in below.tolist()]
-    numbers = [start + step for start, step in zip(low.tolist(), steps, strict=True)]
-    rounded = [
-        number + (part > 0.5 or (part == 0.5 and number >= 0))
-        for number, part in zip(numbers, rest.tolist(), strict=True)
-    ]
-    return np.array([*rounded, None], object)[:-1]
-
-
-def _clip(low: np.ndarray, high: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    inside = [
-        min(max(number, least), most)
-        for least, most, number in zip(low.tolist(), high.tolist(), numbers.tolist(), strict=True)
-    ]
-    return np.array([*inside, None], object)[:-1].astype(low.dtype)

@@ -15,11 +15,13 @@ from mag.frames.base import Column
 from mag.frames.units import Units, to_integers
 from mag.tables._round import round_floats
 
+DERIVED = ("follow", "sums")  # options that name these columns
+
 
 def derived_columns(options: Options, names: Sequence[Hashable], masked: Sequence[Hashable]) -> list[Hashable]:
     """The columns that `follow` and `sums` publish, checked: each is a column of the table, and of no other list."""
     found: list[Hashable] = []
-    for option in ("follow", "sums"):
+    for option in DERIVED:
         setting = getattr(options, option)
         if setting is not None and not isinstance(setting, Mapping):
             raise InputTypeError(f"{option} must be a dictionary by column; got {checks.describe(setting)}.")

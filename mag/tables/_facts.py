@@ -2,6 +2,7 @@
 
 import datetime
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,20 +26,16 @@ def facts_of(
     step: Callable[[float], object],
 ) -> ReportFacts:
     """All that the page shows; `step` is told the fraction that is done."""
-    guarantee = release.guarantee
     before, after = release.numbers()
-    categories = compared.categories(guarantee.generalized, release.levels)
+    categories = compared.categories(release.guarantee.generalized, release.levels)
     kinds = original.kinds([*before, *compared.ranges])
     utility = release.utility()
     step(0.6)
     risk = release.risk()
     step(1.0)
-    return ReportFacts(
-        title=title or ("Microaggregation report" if release.levels is None else "Generalization report"),
-        guarantee=str(guarantee),
-        scope=guarantee.scope,
-        k=guarantee.k,
-        smallest=guarantee.smallest,
+    return replace(
+        published_facts(release, title, about),
+        columns=(),
         original=before,
         masked=after,
         labels=_labels_of(release, [*after, *compared.ranges, *categories]),
@@ -47,6 +44,25 @@ def facts_of(
         ranges=compared.ranges,
         utility=utility,
         risk=risk,
+        warnings=[warning for warning in release.warnings if warning not in release._linked],
+        linked=release._linked,
+        recoding=_recoding_of(release, original),
+    )
+
+
+def published_facts(release: "Release", title: str | None, about: Mapping[str, str]) -> ReportFacts:
+    """The facts that need no original, as an external page shows them."""
+    guarantee = release.guarantee
+    return ReportFacts(
+        title=title or ("Microaggregation report" if release.levels is None else "Generalization report"),
+        guarantee=str(guarantee),
+        scope=guarantee.scope,
+        k=guarantee.k,
+        smallest=guarantee.smallest,
+        columns=guarantee.columns,
+        original={},
+        masked={},
+        labels=_labels_of(release, [*guarantee.columns]),
         by=guarantee.by,
         untouched=guarantee.kept,
         unit=guarantee.unit,
@@ -57,12 +73,9 @@ def facts_of(
         with_kept=release.count_with_kept(),
         withheld=release.withheld,
         promises=[*map(str, guarantee.diversity.values()), *map(str, guarantee.closeness.values())],
-        warnings=[warning for warning in release.warnings if warning not in release._linked],
-        linked=release._linked,
         manifest=release.manifest(),
         sensitive=_sensitive_of(release),
         about={**about, "Date": date_now()},
-        recoding=_recoding_of(release, original),
     )
 
 

@@ -22,6 +22,7 @@ from mag._lib.roles import is_name
 from mag.api.options import progress_of
 from mag.api.table_options import Options
 from mag.api.types import ProgressReport
+from mag.report import Audience, is_external
 from mag.report import write as write_page
 from mag.tables import _parquet
 from mag.tables._file_sample import FileSample
@@ -80,6 +81,7 @@ class FileRelease:
         overwrite: bool = False,
         about: Mapping[str, str] | None = None,
         progress: ProgressReport = None,
+        audience: Audience = "internal",
     ) -> pathlib.Path:
         """Write a report on a file that was masked jointly; parameters and result are those of `Release.report`.
 
@@ -92,7 +94,11 @@ class FileRelease:
         check_target(path, (self.path,), overwrite)
         steps = Progress(progress_of(progress))
         first, last = steps.span(0.0, 0.7), steps.span(0.7, 1.0)
-        page = write_page(path, self._sample.facts(self, title, about or {}, first.step), overwrite, last.step)
+        if is_external(audience):
+            facts = self._sample.published_facts(self, title, about or {})
+        else:
+            facts = self._sample.facts(self, title, about or {}, first.step)
+        page = write_page(path, facts, overwrite, last.step)
         steps.finish()
         return page
 

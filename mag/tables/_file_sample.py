@@ -1,7 +1,7 @@
 """Some groups of a file that is masked jointly, before and after: what its report can show of a table out of memory."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,14 +53,28 @@ class FileSample:
         self, release: "FileRelease", title: str | None, about: Mapping[str, str], step: Callable[[float], object]
     ) -> ReportFacts:
         """All that the page shows."""
-        guarantee: Guarantee = release.guarantee
-        names = list(guarantee.columns)
+        names = list(release.guarantee.columns)
         before, after = (_joined(tables, names) for tables in (self.before, self.after))
         pair = BeforeAfter(np.column_stack([*before.values()]), np.column_stack([*after.values()]))
         utility = pair.utility(True, names, lambda: np.nan)
         step(0.6)
         risk = pair.risk()
         step(1.0)
+        return replace(
+            self.published_facts(release, title, about),
+            columns=(),
+            original=before,
+            masked=after,
+            kinds={name: kind for name, kind in self.kinds.items() if kind == "datetime"},
+            utility=utility,
+            risk=risk,
+            warnings=release.warnings,
+            manifest=release.manifest(),
+        )
+
+    def published_facts(self, release: "FileRelease", title: str | None, about: Mapping[str, str]) -> ReportFacts:
+        """The facts that need no original, as an external page shows them."""
+        guarantee: Guarantee = release.guarantee
         labels = np.concatenate(self.labels)
         assert isinstance(guarantee.n_groups, int)
         sampled = {"Sample": f"{labels.size} of {self.n} records, in whole groups, for all below the counts of classes"}
@@ -70,18 +84,15 @@ class FileSample:
             scope=guarantee.scope,
             k=guarantee.k,
             smallest=guarantee.smallest,
-            original=before,
-            masked=after,
+            columns=guarantee.columns,
+            original={},
+            masked={},
             labels=labels,
             n_records=self.n,
             n_groups=guarantee.n_groups,
-            kinds={name: kind for name, kind in self.kinds.items() if kind == "datetime"},
-            utility=utility,
-            risk=risk,
             by=guarantee.by,
             untouched=guarantee.kept,
-            warnings=release.warnings,
-            manifest=release.manifest(),
+            manifest={key: value for key, value in release.manifest().items() if key != "seconds"},
             about={**about, "Date": date_now(), **(sampled if labels.size < self.n else {})},
         )
 

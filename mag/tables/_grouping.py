@@ -31,7 +31,7 @@ from mag.methods.distances.standard import center_columns
 from mag.methods.mona.parts import RECORDS_WORTH_ALL_THREADS, group_parts
 from mag.tables._request import GroupingPlan, Request
 from mag.tables._strata import Strata
-from mag.tables.criteria.enforce import Constraint, enforce, is_affordable
+from mag.tables.criteria.enforce import Constraint, enforce, is_affordable, warm_up
 
 MIN_ANNEAL_SECONDS = 0.1  # seconds of a stratum that are not worth annealing
 FEW_LEAVES = 64  # leaves of a tree that every method gets as coordinates
@@ -387,6 +387,8 @@ def constrain_groups(
     how, limit = request.options.enforce, request.options.time_limit
     if request.plan.method == "auto" and groups.method == CUT_FIRST:  # too many of these groups fail
         how = "cut"
+    if limit is not None:
+        warm_up(z, constraints, trees)
     progress = Progress(None, limit and limit * (1.0 - SHARE_FOR_GROUPS))
     enforced = enforce(z, k, groups.labels.astype(np.int64), strata.members(), constraints, how, trees, progress)
     if not enforced.ways:

@@ -57,17 +57,6 @@ class StratumNumbers:
         found[: self.sizes.size] += self.sizes
         self.sizes = found
 
-    def require(self, k: int) -> None:
-        """Raise an error where a stratum has fewer than k records."""
-        small = self.sizes[self.sizes < k]
-        if small.size:
-            are = "is" if small.size == 1 else "are"
-            raise InputValueError(
-                f"every stratum must have at least k={k} records: {small.size} of {self.sizes.size} strata {are} too "
-                f"small, with {small.sum()} of {self.sizes.sum()} records in all; use fewer columns in by, or a "
-                "smaller k."
-            )
-
 
 def _key(cell: Any) -> Any:
     if isinstance(cell, list):
@@ -106,7 +95,7 @@ def examine(
         facts.append(partition.examine_chunk(read_records(frame, names)))
         strata.count(frame)
     transform = partition.locate_columns(facts, names, k)
-    strata.require(k)
+    partition.require_strata(strata.sizes, k)
     return transform, strata
 
 

@@ -26,6 +26,7 @@ from mag.tables._manifest import Provenance, digest_column, make_manifest
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
+    from mag.report import Audience
     from mag.tables._analysis import AnalysisComparison
     from mag.tables.plan import Plan
 
@@ -124,8 +125,8 @@ class TableGrouping(Drawable):
 class Release(Generic[Table]):
     """A published table with its guarantee, as returned by `mag.microaggregate` and `mag.generalize`.  Read-only.
 
-    Pickles and copies hold only published facts: `numbers`, `risk`, `utility`, `plot` and `report` need the original
-    and work on the release itself only.
+    Pickles and copies hold only published facts: `numbers`, `risk`, `utility`, `plot` and an internal `report` need the
+    original and work on the release itself only.
 
     Attributes
     ----------
@@ -361,6 +362,7 @@ class Release(Generic[Table]):
         overwrite: bool = False,
         about: Mapping[str, str] | None = None,
         progress: ProgressReport = None,
+        audience: "Audience" = "internal",
     ) -> pathlib.Path:
         """Write a report on the release, one self-contained HTML file, and return its path.
 
@@ -376,22 +378,33 @@ class Release(Generic[Table]):
             Lines below the title, such as ``{"Data": "Survey of 2026", "Made by": "A. Smith"}``; the date follows them.
         progress
             As in `mag.microaggregate`.
+        audience : {"internal", "external"}
+            Who reads the page.  An external one needs no original, and shows no figure that only the original gives:
+            no distributions before masking, losses, correlations and risks, and no warnings, which are for the
+            publisher.
 
         Returns
         -------
         pathlib.Path
             The page.
         """
-        from mag.report import write
-        from mag.tables._facts import facts_of
+        from mag.report import is_external, write
+        from mag.tables._facts import facts_of, published_facts
 
         check_target(path, () if self._original is None else self._original.files, overwrite)
         steps = Progress(progress_of(progress))
         first, last = steps.span(0.0, 0.7), steps.span(0.7, 1.0)
-        facts = facts_of(self, self._need_original(), self._compared, title, about or {}, first.step)
+        if is_external(audience):
+            facts = published_facts(self._without_original(), title, about or {})
+        else:
+            facts = facts_of(self, self._need_original(), self._compared, title, about or {}, first.step)
         page = write(path, facts, overwrite, last.step)
         steps.finish()
         return page
+
+    def _without_original(self) -> "Release[Table]":
+        """The same release as a pickle holds it, and without times, which depend on the original."""
+        return replace(self, _original=None, _provenance=replace(self._provenance, seconds={}))
 
     def plan(self) -> "Plan":
         """The plan of this release, for the holder of the data: roles of all columns, and options.

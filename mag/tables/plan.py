@@ -7,6 +7,8 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
+import numpy as np
+
 from mag import __version__
 from mag._lib import checks
 from mag._lib.atomic import check_target, writing
@@ -17,6 +19,7 @@ from mag.api.table_options import DEFAULTS, MASK, MICROAGGREGATE, OPTIONS, Optio
 from mag.files import Strange
 from mag.frames import frame_of
 from mag.hierarchy import Hierarchy
+from mag.tables._derived import DERIVED
 from mag.tables._manifest import NOT_PUBLISHED
 from mag.tables._suggest import PlanRole, suggest
 from mag.tables.criteria import Closeness
@@ -175,8 +178,8 @@ class Plan:
         return {name: value for name, value in self.options.items() if name not in keywords} | keywords
 
     def names_of(self, role: str) -> list[Hashable]:
-        """The columns with a role."""
-        return [column.name for column in self.columns if column.role == role]
+        """The columns with a role; without those that `follow` and `sums` name."""
+        return [column.name for column in self.columns if column.role == role and not _is_derived(column)]
 
     def entries_of(self, option: str) -> dict[Hashable, Any]:
         """The entries of an option by column: of the columns, and of a table of its own for combined ones."""
@@ -258,6 +261,7 @@ def plan_of_manifest(manifest: Mapping[str, Any]) -> Plan:
     """The plan that a release followed, as far as its manifest holds it: no hierarchies, orders and dropped columns."""
     options, guarantee = manifest["options"], manifest["guarantee"]
     roles = {name: role for role, option in ROLES.items() if role != "drop" for name in _listed(options.get(option))}
+    roles |= {name: "mask" for option in DERIVED for name in options.get(option, ())}
     entries: dict[str, dict[str, Any]] = {name: {} for name in roles}
     whole: dict[str, Any] = {"k": options["k"], "rest": "drop"}
     for option in OPTIONS_BY_COLUMN:
@@ -303,6 +307,15 @@ def _check_column(column: PlannedColumn) -> None:
         if option not in OPTIONS_BY_COLUMN:
             question = ask_nearest(option, OPTIONS_BY_COLUMN) or f"; they are {', '.join(OPTIONS_BY_COLUMN)}."
             raise InputValueError(f"{option!r} of column {column.name!r} is no option by column{question}")
+    if column.role != "mask" and _is_derived(column):
+        raise InputValueError(
+            f"{' and '.join(DERIVED)} are for columns with role 'mask'; {column.name!r} has role {column.role!r}."
+        )
+
+
+def _is_derived(column: PlannedColumn) -> bool:
+    """Whether the column has no groups of its own, but follows from others."""
+    return any(option in column.settings for option in DERIVED)
 
 
 def _read_column(path: pathlib.Path, name: str, entry: dict[str, Any]) -> PlannedColumn:
@@ -338,7 +351,10 @@ def _as_entry(option: str, value: Any) -> Any:
         return {"t": float(value.t), "ground": value.ground} | tree
     if option == "hierarchies" and isinstance(value, os.PathLike):
         return os.fspath(value)
-    return list(value) if option in ("diversity", "order") and not isinstance(value, (int, float)) else value
+    if option == "special":
+        return np.asarray(list(value)).tolist()
+    is_list = option in ("diversity", "order", "sums") and not isinstance(value, (str, int, float))
+    return list(value) if is_list else value
 
 
 def _write(option: str, value: Any) -> str:

@@ -194,6 +194,25 @@ def test_plans_hold_households_and_sets(mag_, tmp_path):
         plan = plan_of_manifest(manifest)
         plan.save(tmp_path / f"{name}.toml")
         code, said, complained = mag_("mask", tmp_path / "in.csv", "--plan", tmp_path / f"{name}.toml", "-o", again)
-        assert (code, complained) == (0, "")
+        assert code == 0, complained
         assert again.read_bytes() == out.read_bytes()
         assert "2 households (hid)" in said or "wage: k = 2" in said
+
+
+def test_plans_and_manifests_hold_special_values_and_derived_columns(mag_, tmp_path):
+    wage, rent = [100 + i * 37 % 501 for i in range(60)], [200 + i * 53 % 307 for i in range(60)]
+    table = {"a+b": wage, "rent": rent, "usd": [1.1 * own for own in wage], "who": [f"person {i}" for i in range(60)]}
+    table["total"] = [sum(pair) for pair in zip(wage, rent, strict=True)]
+    table["income"] = [0 if i % 5 == 0 else -9.5 if i % 7 == 0 else 1000 + i**2 for i in range(60)]
+    source, out, again = tmp_path / "in.csv", tmp_path / "out.csv", tmp_path / "again.csv"
+    pl.DataFrame(table, strict=False).write_csv(source)
+    options = ["-k", 3, "-c", "a+b", "-c", "rent", "-c", "income", "--drop", "who"]
+    options += ["--special", "income=0,-9.5", "--follow", "usd=a+b", "--sum", "total=a+b+rent"]
+    assert mag_("mask", source, "-o", out, *options, "--quiet") == (0, "", "")
+    manifest = tmp_path / "out.csv.manifest.json"
+    assert mag_("rerun", manifest, source) == (0, "Equal: all 5 columns, and all bytes of the file.\n", "")
+    plan = plan_of_manifest(json.loads(manifest.read_text()))
+    assert {"a+b", "usd", "total"} <= {column.name for column in plan.columns}
+    plan.save(tmp_path / "plan.toml")
+    assert mag_("mask", source, "-o", again, "--plan", tmp_path / "plan.toml", "--quiet") == (0, "", "")
+    assert again.read_bytes() == out.read_bytes()

@@ -18,7 +18,7 @@ import mag.distributed
 from mag._backends.cpu import stretches
 from mag._lib.rowhash import add_classes, count_classes, shorten, sizes_of_classes
 from mag.costs import COSTS
-from mag.distributed import kernels
+from mag.distributed import _strata, kernels
 from mag.distributed._cells import hash_records
 from mag.methods.distances import partition as tasks
 from tests.data.hostile import integer_columns, real_columns
@@ -359,7 +359,7 @@ def test_an_unlucky_sample_is_repaired(monkeypatch):
     monkeypatch.setattr(
         tasks,
         "sample_records",
-        lambda records, chunk, transform, parts, seed: tasks.add_chance(
+        lambda records, chunk, *_: tasks.add_chance(
             np.random.default_rng(chunk).normal(3.0, 0.1, (50, len(records))), np.arange(50)
         ),
     )
@@ -434,6 +434,158 @@ def test_parts_without_records_are_no_error(dtype):
     frame = dd.from_pandas(pd.DataFrame(X, columns=["a", "b"]), npartitions=4)
     if dtype != "?":
         assert mag.distributed.verify(mag.distributed.multivariate(frame, 4).masked, 4) >= 4
+
+
+# ---- strata and weights
+
+
+def survey(n=3000, seed=0):
+    """Strata of all sizes from 20 on, of text with missing cells and of categories, which no partition has all of."""
+    rng = np.random.default_rng(seed)
+    town = np.minimum(rng.geometric(0.12, n), 12)
+    table = pd.DataFrame(
+        {
+            "income": rng.lognormal(3, 1, n) * town,
+            "town": np.array(["A", None, *"CDEFGHIJKLM"], object)[town],
+            "age": rng.integers(-40, 40, n),
+            "sex": pd.Categorical(rng.choice(["f", "m"], n)),
+            "weight": rng.integers(0, 5, n).astype(np.float32),
+            "name": rng.choice(["x", "y"], n),
+        }
+    )
+    return table[table.groupby(["town", "sex"], dropna=False, observed=True)["age"].transform("size") >= 20]
+
+
+SURVEYED = {"by": ["town", "sex"], "weights": "weight", "keep": "name"}
+MASKED = ["income", "age"]
+
+
+@pytest.mark.parametrize("options", [{"parts": 1}, {"parts": 4}, {"parts": 64}, {"method": "ona_star"}])
+def test_groups_do_not_mix_strata(options):
+    table, k = survey(), 5
+    frame = dd.from_pandas(table, npartitions=7, sort=False)
+    scaled = mag.distributed.multivariate(frame, k, **SURVEYED, **options)
+    masked = assert_same_shape(scaled.masked, frame)
+    labels, (n_groups, loss) = scaled.labels.compute(), dask.compute(scaled.n_groups, scaled.information_loss)
+    unchanged = ["town", "sex", "weight", "name"]
+    pd.testing.assert_frame_equal(masked[unchanged], frame.compute()[unchanged])
+    sizes = labels.value_counts()
+    assert (sizes.min(), len(sizes)) >= (k, n_groups)
+    strata = pd.Series(pd.factorize(table["town"].astype(str) + table["sex"].astype(str))[0], table.index)
+    assert (strata.groupby(labels).nunique() == 1).all()
+    smallest = masked.groupby(["town", "sex", *MASKED], dropna=False, observed=True).size().min()
+    assert smallest == mag.distributed.verify(scaled.masked, k, columns=["town", "sex", *MASKED]) >= k
+    means = table[MASKED].astype(float)
+    for _, rows in table.groupby(labels):
+        weights = rows["weight"] if rows["weight"].sum() else None
+        means.loc[rows.index] = np.average(rows[MASKED], axis=0, weights=weights)
+    np.testing.assert_allclose(masked["income"], means["income"], rtol=1e-12)
+    assert (masked["age"] - means["age"]).abs().max() <= 0.5 + 1e-12
+    assert loss == pytest.approx(mag.metrics.information_loss(table[MASKED], means), rel=1e-9)
+
+
+def test_one_part_gives_the_same_groups_from_any_number_of_partitions():
+    table = survey()
+    results = []
+    for partitions in (1, 2, 7):
+        frame = dd.from_pandas(table, npartitions=partitions, sort=False)
+        scaled = mag.distributed.multivariate(frame, 5, **SURVEYED, parts=1)
+        results.append(dask.compute(scaled.labels, scaled.masked))
+    for labels, masked in results[1:]:
+        pd.testing.assert_series_equal(labels, results[0][0])
+        pd.testing.assert_frame_equal(masked, results[0][1])
+
+
+@pytest.mark.parametrize("parts", [1, 8])
+def test_strata_lose_about_as_much_as_in_memory(parts):
+    table = survey().drop(columns=["weight", "name"])
+    frame = dd.from_pandas(table, npartitions=4, sort=False)
+    loss = mag.distributed.multivariate(frame, 5, by=["town", "sex"], parts=parts).information_loss.compute()
+    wanted = mag.microaggregate(table, 5, MASKED, by=["town", "sex"], method="mona")
+    assert loss < 1.1 * mag.metrics.information_loss(table[MASKED], wanted.data[MASKED])
+
+
+def test_equal_weights_are_no_weights():
+    table = survey().assign(weight=4)
+    frame = dd.from_pandas(table, npartitions=3, sort=False)
+    weighted = mag.distributed.multivariate(frame, 5, weights="weight", keep=["town", "sex", "name"]).masked.compute()
+    plain = mag.distributed.multivariate(frame, 5, keep=["town", "sex", "name", "weight"]).masked.compute()
+    pd.testing.assert_frame_equal(weighted, plain, rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_parts_hold_whole_strata_or_2k_records_of_them(seed):
+    """Even where the sample is unlucky: of some strata it holds nothing, of others the records at one end."""
+    rng, k, parts = np.random.default_rng(seed), 5, int(2 ** np.random.default_rng(seed).integers(0, 6))
+    sizes = rng.integers(k, 30 * k, rng.integers(1, 30))
+    strata = rng.permutation(np.repeat(np.arange(sizes.size), sizes))
+    records = [rng.random(strata.size), rng.random(strata.size)]
+    transform = tasks.locate_columns([tasks.examine_chunk(records)], ["a", "b"], k)
+    rows = np.flatnonzero((strata % 3 > 0) & (records[0] > rng.random()))
+    z = tasks.add_chance(tasks.standardize_records([column[rows] for column in records], transform), rows)
+    tree = tasks.grow_forest([np.column_stack([z, strata[rows]])], sizes, transform, parts, k)
+    leaves = tasks.assign_leaves(records, 0, transform, tree, strata)
+    counts = [tasks.count_leaves(leaves, parts, sizes)]
+    repaired = tasks.repair_parts(counts, tree, k)
+    assert len(set(zip(repaired[leaves], strata, strict=True))) == len(set(repaired[leaves]))
+    part = tasks.fill_parts(counts, repaired, parts)[leaves]
+    assert part.max() < parts
+    found = np.zeros((sizes.size, parts), int)
+    np.add.at(found, (strata, part), 1)
+    assert ((found == 0) | (found >= 2 * k) | (found == sizes[:, None])).all()
+
+
+def test_strata_that_share_a_word_of_their_hash_are_apart(monkeypatch):
+    def collide(frame):
+        first, second = hash_records(frame)
+        return np.zeros_like(first), second
+
+    monkeypatch.setattr(_strata, "hash_records", collide)
+    frame = dd.from_pandas(survey(), npartitions=3, sort=False)
+    scaled = mag.distributed.multivariate(frame, 5, **SURVEYED)
+    with dask.config.set(scheduler="sync"):
+        assert mag.distributed.verify(scaled.masked, 5, columns=["town", "sex", *MASKED]) >= 5
+
+
+def test_weighted_means_of_integers_are_rounded_half_away_from_zero():
+    values, labels = np.array([-3, -2, 2, 3, 0, 2**62 + 1]), np.array([0, 0, 1, 1, 2, 2])
+    masked = kernels.mask_records(values, labels, True, np.array([1.0, 1.0, 1.0, 1.0, 0.0, 2.0]))
+    assert masked.tolist() == [-3, -3, 3, 3, 2**62 + 1, 2**62 + 1]
+    assert kernels.mask_records(values[:4], labels[:4], True, np.array([3.0, 1, 0, 0])).tolist() == [-3, -3, 3, 3]
+
+
+def test_mistakes_with_strata_and_weights():
+    table = survey()
+    frame = dd.from_pandas(table, npartitions=3, sort=False)
+    sizes = table.groupby(["town", "sex"], dropna=False, observed=True).size()
+    k = int(sizes.sort_values().iloc[1]) + 1
+    small = sizes[sizes < k]
+    with pytest.raises(
+        mag.InputValueError,
+        match=rf"^every stratum must have at least k={k} records: {len(small)} of {len(sizes)} strata are too small, "
+        rf"with {small.sum()} of {len(table)} records in all; use fewer columns in by, or a smaller k\.$",
+    ):
+        mag.distributed.multivariate(frame, k, **SURVEYED).masked.compute()
+    with pytest.raises(ValueError, match=r"^columns and by must not overlap; got 'age' in both\.$"):
+        mag.distributed.multivariate(frame, 5, columns=MASKED, by="age", keep=["town", "sex", "weight", "name"])
+    with pytest.raises(ValueError, match=r"^by must name columns of X; got 'Town', which it does not have, did you"):
+        mag.distributed.multivariate(frame, 5, by="Town")
+    with pytest.raises(ValueError, match=r"^weights must name a column of X; got \['weight'\]\.$"):
+        mag.distributed.multivariate(frame, 5, by=["town", "sex"], keep="name", weights=["weight"])
+    with pytest.raises(TypeError, match=r"^weights must hold real numbers; got dtype category in column 'sex'\.$"):
+        mag.distributed.multivariate(frame, 5, by="town", keep="name", weights="sex")
+    X = da.from_array(table[MASKED].to_numpy(), chunks=(500, 2))
+    for option in ("by", "weights"):
+        with pytest.raises((ValueError, TypeError), match=rf"^{option} is not used by dask arrays"):
+            mag.distributed.multivariate(X, 5, **{option: 1})
+    for weight, sentence in (
+        (table["weight"] - 1, rf"weights must not be negative; got {(table['weight'] == 0).sum()} negative\."),
+        (0, r"weights must not all be zero; got only zeros\."),
+        (table["weight"].where(table["weight"] > 0), r"column 'weight' contains \d+ NaN values; drop or impute them"),
+    ):
+        other = dd.from_pandas(table.assign(weight=weight), npartitions=3, sort=False)
+        with pytest.raises(mag.InputValueError, match=f"^{sentence}"):
+            mag.distributed.multivariate(other, 5, **SURVEYED).masked.compute()
 
 
 # ---- counting

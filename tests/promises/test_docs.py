@@ -6,6 +6,7 @@ import inspect
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -16,11 +17,13 @@ import mag
 import mag.distributed.kernels
 from mag.commands import COMMANDS
 from mag.methods import FAMILIES, METHODS
+from tests.data.paths import DATA
 from tests.promises import console
 
 PROJECT = pathlib.Path(mag.__file__).parents[1]
 DOCS = PROJECT / "docs"
 TUTORIAL = DOCS / "start" / "tutorial.md"
+SURVEY = DOCS / "start" / "survey.md"  # needs data that are not part of the project
 BIN = pathlib.Path(sysconfig.get_path("scripts"))
 
 if not (DOCS / "conf.py").is_file():
@@ -35,7 +38,9 @@ def page_id(path):
 
 
 def with_commands():
-    return [path for path in PAGES if path != TUTORIAL and console.commands(path.read_text(encoding="utf-8"))]
+    return [
+        path for path in PAGES if path not in (TUTORIAL, SURVEY) and console.commands(path.read_text(encoding="utf-8"))
+    ]
 
 
 # ---- commands
@@ -47,6 +52,16 @@ def test_commands_print_what_the_documentation_shows(path, tmp_path):
     source = os.pathsep.join([str(PROJECT), os.environ.get("PYTHONPATH", "")])
     differences = console.run(path.read_text(encoding="utf-8"), tmp_path, BIN, PYTHONPATH=source)
     assert not differences, "\n".join(differences)
+
+
+@on_posix
+@pytest.mark.skipif(not (DATA / "survey.csv").is_file(), reason="the public data are not here")
+def test_commands_of_the_survey_print_what_the_documentation_shows(tmp_path):
+    shutil.copy(DATA / "survey.csv", tmp_path)
+    source = os.pathsep.join([str(PROJECT), os.environ.get("PYTHONPATH", "")])
+    differences = console.run(SURVEY.read_text(encoding="utf-8"), tmp_path, BIN, PYTHONPATH=source)
+    assert not differences, "\n".join(differences)
+    assert {"internal.html", "external.html"} <= {path.name for path in tmp_path.iterdir()}
 
 
 @on_posix

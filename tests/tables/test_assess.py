@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import mag
+from mag import report
 from tests.oracles import risk as plain
 
 N = 120
@@ -227,3 +228,14 @@ def test_more_mistakes():
         mag.assess(many, [*many], max_size=8)
     with pytest.raises(mag.InputError, match="qi must hold values that can be hashed"):
         mag.assess(pl.DataFrame({"a": [[1], [2]]}), "a")
+
+
+def test_shares_are_never_rounded_to_all():
+    assert [report.percent(share) for share in (0.0, 0.123, 0.9949, 0.995, 0.9999, 1.0)] == [
+        "0 %",
+        "12 %",
+        "99 %",
+        "> 99 %",
+        "> 99 %",
+        "100 %",
+    ]

@@ -319,8 +319,12 @@ def test_the_command_writes_the_report_of_a_file_out_of_core(path, tmp_path, cap
     assert main([*given, "--dry-run"]) == 0
     assert "Nothing was written." in capsys.readouterr().out
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
-    assert main([*given, "-o", "out.parquet", "--report", "r.html"]) == 0
-    assert "<dd>people.parquet</dd>" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert main([*given, "-o", "out.parquet", "--report", "r.html", "--external-report", "e.html"]) == 0
+    internal, external = ((tmp_path / name).read_text(encoding="utf-8") for name in ("r.html", "e.html"))
+    assert "<dd>people.parquet</dd>" in internal
+    assert "people.parquet" not in external
+    assert "Information loss" not in external
+    assert "k counted" in external
     assert main([*given, "-o", "new.parquet", "--report", "r.html"]) == 2
     assert not (tmp_path / "new.parquet").exists()
     assert main([*given, "-o", "new.parquet", "--null", "age=-9"]) == 2

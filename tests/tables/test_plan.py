@@ -117,6 +117,28 @@ def test_combined_values_and_sizes_by_column_are_kept(tmp_path):
     assert mag.Plan.read(single.plan().save(tmp_path / "two.toml")).keywords()["k"] == {"x": 3, "y": 5}
 
 
+def test_special_values_and_derived_columns_are_kept(tmp_path):
+    wage, rent = RNG.integers(100, 900, (2, 60))
+    income = np.where(np.arange(60) % 5 == 0, 0, RNG.integers(1000, 9000, 60))
+    table = pd.DataFrame({"total": wage + rent, "wage": wage, "usd": 1.1 * wage, "rent": rent, "income": income})
+    derived = {"follow": {"usd": "wage"}, "sums": {"total": ("wage", "rent")}}
+    special = {"income": np.array([0, -9])}
+    release = mag.microaggregate(table, 4, ["wage", "rent", "income"], special=special, **derived)
+    path = release.plan().save(tmp_path / "plan.toml")
+    plan = mag.Plan.read(path)
+    assert plan.keywords() == {
+        "k": 4,
+        "columns": ["wage", "rent", "income"],
+        "special": {"income": [0, -9]},
+        "follow": {"usd": "wage"},
+        "sums": {"total": ["wage", "rent"]},
+    }
+    again = mag.microaggregate(table, **plan.keywords())
+    pd.testing.assert_frame_equal(again.data, release.data)
+    one = mag.microaggregate(table, 4, ["wage", "rent", "income"], follow={"usd": "wage"}, sums={"total": "wage"})
+    assert mag.Plan.read(one.plan().save(path, overwrite=True)).keywords()["sums"] == {"total": "wage"}
+
+
 @pytest.mark.filterwarnings("ignore::mag.UnitsWarning")
 def test_pickles_hold_no_plan():
     release = mag.microaggregate(PEOPLE, 3, ["age"], rest="drop")
@@ -133,6 +155,7 @@ def test_pickles_hold_no_plan():
         ("version = 1\ncolumns = 3", r"must have tables \[columns\]"),
         ('version = 1\n[columns]\nage = {role = "hide"}', "the role of column 'age' must be one of mask, by, keep"),
         ('version = 1\n[columns]\nage = {role = "mask", agregate = "mean"}', "did you mean 'aggregate'"),
+        ('version = 1\n[columns]\nusd = {role = "drop", follow = "wage"}', "with role 'mask'; 'usd' has role 'drop'"),
     ],
 )
 def test_wrong_plans_are_answered_with_one_sentence(tmp_path, text, sentence):

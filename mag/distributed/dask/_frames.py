@@ -10,7 +10,7 @@ import pandas as pd
 from mag._lib.checks import not_finite, refuse
 from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import InputTypeError, InputValueError
-from mag._lib.roles import Sentences, assign_roles, names_of, repeated_names
+from mag._lib.roles import Sentences, assign_roles, is_name, names_of, repeated_names
 from mag.costs import Cost
 
 
@@ -26,32 +26,32 @@ class Piece:
 
 SENTENCES = Sentences(
     unknown="{role} must name columns of {table}; got {names}, which it does not have{near}",
-    shared="columns and keep must not overlap; got {names} in both.",
+    shared="{role} and {other} must not overlap; got {names} in both.",
     unassigned="{table} must hold columns to group or to keep= only; got {names} in addition; keep or drop them.",
 )
 
 
 def columns_to_group(
-    frame: Any, columns: Sequence[Hashable] | Hashable | None, keep: Sequence[Hashable] | Hashable
+    frame: Any,
+    columns: Sequence[Hashable] | Hashable | None,
+    keep: Sequence[Hashable] | Hashable,
+    by: Sequence[Hashable] | Hashable = (),
 ) -> list[Hashable]:
-    """Every column of the frame is one of these or is kept."""
+    """Every column of the frame is one of these or published unchanged."""
     known = list(frame.columns)
     if len(set(known)) < len(known):
         twice = ", ".join(sorted(map(repr, repeated_names(known))))
         raise InputValueError(f"X must not hold two columns of one name; got {twice} more than once.")
     if columns is None:
-        untouched = set(names_of(keep, known))
+        untouched = {*names_of(keep, known), *names_of(by, known)}
         columns = [name for name in known if name not in untouched]
-    return assign_roles({"columns": columns, "keep": keep}, known, "X", SENTENCES)["columns"]
+    return assign_roles({"columns": columns, "keep": keep, "by": by}, known, "X", SENTENCES)["columns"]
 
 
 def number_type(name: Hashable, dtype: Any, cost: Cost) -> np.dtype:
     """The NumPy dtype of a column of numbers."""
-    try:
-        plain = np.dtype(getattr(dtype, "numpy_dtype", dtype))
-    except TypeError:  # text and categories of pandas have none
-        plain = None
-    if plain is None or plain.kind not in "biuf" or plain.itemsize > 8:
+    plain = _plain_type(dtype)
+    if plain is None:
         raise InputTypeError(
             f"columns must hold real numbers; got dtype {describe_dtype(dtype)} in column {name!r}, keep or drop it."
         )
@@ -60,6 +60,24 @@ def number_type(name: Hashable, dtype: Any, cost: Cost) -> np.dtype:
             f"columns must not hold booleans, which have no {cost.representative}; cast column {name!r} first."
         )
     return plain
+
+
+def check_weights(name: Hashable, frame: Any) -> None:
+    """Weights are a column of numbers."""
+    if not is_name(name, list(frame.columns)):
+        raise InputValueError(f"weights must name a column of X; got {name!r}.")
+    if _plain_type(frame.dtypes[name]) is None:
+        found = describe_dtype(frame.dtypes[name])
+        raise InputTypeError(f"weights must hold real numbers; got dtype {found} in column {name!r}.")
+
+
+def _plain_type(dtype: Any) -> np.dtype | None:
+    """The NumPy dtype of real numbers of at most 64 bits."""
+    try:
+        plain = np.dtype(getattr(dtype, "numpy_dtype", dtype))
+    except TypeError:  # text and categories of pandas have none
+        return None
+    return plain if plain.kind in "biuf" and plain.itemsize <= 8 else None
 
 
 def pick_columns(partition: pd.DataFrame, names: list[Any], dtypes: list[Any]) -> list[Piece]:
@@ -103,6 +121,26 @@ def join_columns(partitions: list[list[Piece]], names: list[Any], dtypes: list[A
     """Whole columns from those of all partitions."""
     check_pieces(partitions, names, dtypes)
     return [np.concatenate([pieces[j].values for pieces in partitions]) for j in range(len(names))]
+
+
+def count_signs(weights: list[np.ndarray]) -> tuple[int, int]:
+    """How many weights of a partition are negative and positive."""
+    return int((weights[0] < 0).sum()), int((weights[0] > 0).sum())
+
+
+def check_signs(partitions: list[tuple[int, int]]) -> bool:
+    """Weights are not negative, and not all zero."""
+    negative, positive = (sum(signs) for signs in zip(*partitions, strict=True))
+    if negative:
+        raise InputValueError(f"weights must not be negative; got {negative} negative.")
+    if not positive:
+        raise InputValueError("weights must not all be zero; got only zeros.")
+    return True
+
+
+def take_weights(weights: list[np.ndarray], checked: bool) -> np.ndarray:
+    """The weights of a partition as float64, once those of all partitions were checked."""
+    return weights[0].astype(np.float64)
 
 
 def take_values(pieces: list[Piece], checked: bool) -> list[np.ndarray]:

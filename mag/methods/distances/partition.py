@@ -5,7 +5,7 @@ Records are lists of columns, each a NumPy array of its own dtype.  A worker gro
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ SCRAMBLE = (  # by MurmurHash3 (Appleby 2011), and then by SplitMix64 (Steele, L
     (33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53), (33, 1),
     (30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1),
 )  # fmt: skip
+STRATUM = -1  # the last column of records with strata, by which trees separate these
 EVEN = 0.25  # of a part that the smaller half of a column with ties must have; else another column is tried
 
 
@@ -48,7 +49,10 @@ class Transform:
 
 @dataclass(frozen=True)
 class SplitTree:
-    """Halves: records whose z[column] is below `threshold` go on to the first; None is a part.  Column d is chance."""
+    """Halves: records whose z[column] is below `threshold` go on to the first; None is a part.
+
+    Column d is chance; column `STRATUM` is the number of the stratum, and such halves are never joined again.
+    """
 
     column: int
     threshold: float
@@ -129,14 +133,26 @@ def add_chance(z: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     return np.column_stack([z, bits * 2.0**-64])
 
 
-def sample_records(records: Records, chunk: int, transform: Transform, parts: int, seed: int) -> np.ndarray:
+def require_strata(sizes: np.ndarray, k: int) -> None:
+    """Raise an error where a stratum has fewer than k records."""
+    small = sizes[sizes < k]
+    if small.size:
+        are = "is" if small.size == 1 else "are"
+        raise InputValueError(
+            f"every stratum must have at least k={k} records: {small.size} of {sizes.size} strata {are} too "
+            f"small, with {small.sum()} of {sizes.sum()} records in all; use fewer columns in by, or a smaller k."
+        )
+
+
+def sample_records(
+    records: Records, chunk: int, transform: Transform, parts: int, seed: int, strata: np.ndarray | None = None
+) -> np.ndarray:
     """Some records of a chunk at random."""
     n, size = records[0].size, min(PER_PART * parts, transform.n)
     count = min(-(-size * n // transform.n), n)
     rows = np.sort(np.random.default_rng([seed, chunk]).choice(n, count, replace=False))
-    return add_chance(
-        standardize_records([column[rows] for column in records], transform), transform.before[chunk] + rows
-    )
+    z = add_chance(standardize_records([column[rows] for column in records], transform), transform.before[chunk] + rows)
+    return z if strata is None else np.column_stack([z, strata[rows]])
 
 
 def grow_tree(samples: list[np.ndarray], transform: Transform, parts: int, k: int, most: int = 0) -> SplitTree | None:
@@ -157,6 +173,26 @@ def grow_tree(samples: list[np.ndarray], transform: Transform, parts: int, k: in
     return halve(np.arange(len(z)), parts)
 
 
+def grow_forest(
+    samples: list[np.ndarray], sizes: np.ndarray, transform: Transform, parts: int, k: int
+) -> SplitTree | None:
+    """A tree that separates the strata first, and then halves each of them, into parts by its share of the records."""
+    z = np.concatenate(samples)
+    z = z[np.argsort(z[:, STRATUM], kind="stable")]
+    edges = np.searchsorted(z[:, STRATUM], np.arange(sizes.size + 1))
+
+    def separate(first: int, end: int) -> SplitTree | None:
+        if end - first > 1:
+            middle = (first + end) // 2
+            return SplitTree(STRATUM, float(middle), (separate(first, middle), separate(middle, end)))
+        own, n = z[edges[first] : edges[end], :STRATUM], int(sizes[first])
+        share = max(parts * n // transform.n, 1)
+        largest_power = 1 << (share.bit_length() - 1)
+        return grow_tree([own], replace(transform, n=n), largest_power, k) if len(own) else None
+
+    return separate(0, sizes.size)
+
+
 def _median(z: np.ndarray) -> tuple[int, float]:
     """The column with the largest variance of those with distinguishable values, and the median of its values."""
     chance = z.shape[1] - 1
@@ -171,10 +207,13 @@ def _median(z: np.ndarray) -> tuple[int, float]:
     return column, float(values[place])
 
 
-def assign_leaves(records: Records, chunk: int, transform: Transform, tree: SplitTree | None) -> np.ndarray:
+def assign_leaves(
+    records: Records, chunk: int, transform: Transform, tree: SplitTree | None, strata: np.ndarray | None = None
+) -> np.ndarray:
     """The leaf of every record, numbered from left to right."""
     numbers = transform.before[chunk] + np.arange(records[0].size)
-    return find_leaves(add_chance(standardize_records(records, transform), numbers), tree)
+    z = add_chance(standardize_records(records, transform), numbers)
+    return find_leaves(z if strata is None else np.column_stack([z, strata]), tree)
 
 
 def find_leaves(z: np.ndarray, tree: SplitTree | None) -> np.ndarray:
@@ -195,7 +234,10 @@ def _leaves(z: np.ndarray, rows: np.ndarray, tree: SplitTree | None) -> Iterator
 
 
 def repair_parts(leaves: list[np.ndarray], tree: SplitTree | None, k: int) -> np.ndarray:
-    """The part of every leaf: a leaf, or several if a half received fewer than 2k records; counted, not expected."""
+    """The part of every leaf: a leaf, or several if a half received fewer than 2k records; counted, not expected.
+
+    Halves of different strata are not joined.
+    """
     counts = np.sum(leaves, axis=0)
     numbers = iter(range(len(counts)))
 
@@ -203,6 +245,8 @@ def repair_parts(leaves: list[np.ndarray], tree: SplitTree | None, k: int) -> np
         if tree is None:
             return [[next(numbers)]]
         first, second = settle(tree.halves[0]), settle(tree.halves[1])
+        if tree.column == STRATUM:
+            return first + second
         # a half of fewer than 2k records is one part, even if it was divided
         if counts[first[0]].sum() < 2 * k:
             return [first[0] + second[0], *second[1:]]
@@ -216,9 +260,16 @@ def repair_parts(leaves: list[np.ndarray], tree: SplitTree | None, k: int) -> np
     return part
 
 
-def count_leaves(leaf: np.ndarray, parts: int) -> np.ndarray:
-    """The number of records of a chunk in each leaf; there are at most `parts` leaves."""
-    return np.bincount(leaf, minlength=parts)
+def count_leaves(leaf: np.ndarray, parts: int, strata: np.ndarray | None = None) -> np.ndarray:
+    """The number of records of a chunk in each leaf: at most `parts` leaves, and one more for each stratum."""
+    return np.bincount(leaf, minlength=parts if strata is None else parts + strata.size)
+
+
+def fill_parts(leaves: list[np.ndarray], part: np.ndarray, parts: int) -> np.ndarray:
+    """The part of every leaf, where there are more strata than parts: neighbors share one."""
+    sizes = np.bincount(part, np.sum(leaves, axis=0))
+    middles = np.cumsum(sizes) - sizes / 2
+    return np.minimum(middles * parts / sizes.sum(), parts - 1).astype(np.int32)[part]
 
 
 def order_by_part(leaf: np.ndarray, part: np.ndarray, parts: int) -> tuple[np.ndarray, np.ndarray]:

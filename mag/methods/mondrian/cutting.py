@@ -10,7 +10,7 @@ Equal values are never divided, so the parts do not depend on the order of the r
 """
 
 import itertools
-from collections import namedtuple
+from collections import deque, namedtuple
 from collections.abc import Callable
 
 import numpy as np
@@ -82,9 +82,9 @@ def parts_of_trees(
     n, table = len(X), table_of(X, trees)
     parts = new_parts(n)
     order, cuts = parts.order, parts.cuts
-    large, small = [(0, n)], []
+    large, small = deque([(0, n)]), []
     while large and not progress.stopped:
-        start, stop = large.pop()
+        start, stop = large.popleft()
         if allowed is None and stop - start <= RECORDS_PER_CALL:
             small.append((start, stop))
             continue

@@ -645,6 +645,32 @@ def test_every_criterion_holds_when_the_time_is_up(way):
         assert np.bincount(enforced.labels).min() >= 3
 
 
+@pytest.mark.parametrize("way", ["auto", "cut"])
+def test_a_table_is_cut_to_the_end_when_the_time_is_up(way):
+    z, trees, codes, _ = random_records(7)
+    equal = ground_of(closeness_of("t", 0.2), [0] * 5, False, "x")
+    for criterion in (diversity_of("d", 2), diversity_of("e", ("entropy", 1.8)), equal):
+        constraint, late = Constraint.of("x", criterion, codes), Progress(None, 1e-9)
+        alone = np.zeros(codes.size, np.int64)
+        alone[codes == codes[0]] = 1  # fails
+        enforced = enforce(z, 3, alone, [np.arange(codes.size)], [constraint], way, trees, late)
+        cut = cut_groups(z, 3, trees, [constraint], Progress())
+        assert enforced.n_groups > 1
+        assert enforced.ways == ["cut"]
+        assert total_loss(z, trees, enforced.labels) <= total_loss(z, trees, cut)
+        assert late.stopped == (way == "auto")  # which had no time for the other ways
+
+
+def test_the_clock_of_criteria_starts_when_the_code_is_loaded(monkeypatch):
+    events = []
+    for name in ("warm_up", "Progress"):
+        call = getattr(_grouping, name)
+        monkeypatch.setattr(_grouping, name, lambda *given, call=call, name=name: events.append(name) or call(*given))
+    table = people()
+    mag.microaggregate(table, 3, ["age", "height"], diversity={"disease": 2}, rest="drop", time_limit=5)
+    assert events == ["warm_up", "Progress"]
+
+
 # ---- Thaeter's thesis, by hand
 
 

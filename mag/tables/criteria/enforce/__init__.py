@@ -6,12 +6,12 @@ Merging is the last step of all others, so that every criterion holds in the end
 """
 
 from mag.tables.criteria.enforce._constraint import Constraint
-from mag.tables.criteria.enforce._enforce import Enforced, enforce, is_affordable
+from mag.tables.criteria.enforce._enforce import Enforced, enforce, is_affordable, warm_up
 from mag.tables.criteria.enforce.buckets import group_by_buckets
 from mag.tables.criteria.enforce.cut import cut_groups
 from mag.tables.criteria.enforce.merge import merge_groups
 from mag.tables.criteria.enforce.swap import swap_records
 
-__all__ = ["Constraint", "Enforced", "enforce", "is_affordable"]
+__all__ = ["Constraint", "Enforced", "enforce", "is_affordable", "warm_up"]
 
 ENFORCE = {"buckets": group_by_buckets, "cut": cut_groups, "merge": merge_groups, "swap": swap_records}

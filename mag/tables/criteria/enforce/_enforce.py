@@ -47,7 +47,7 @@ def enforce(
 
     `labels` are groups that were made without constraints; they stay where they satisfy them already.  `trees` are
     those of columns of categories.  When the time of `progress` is up, "auto" takes the best grouping that it has,
-    cutting and swapping stop, and groups that fail become one.
+    at least that of a whole cut unless the table is large; swapping stops, and groups that fail become one.
     """
     final, n_groups, ways = np.empty_like(labels), 0, set()
     for rows in strata:
@@ -61,6 +61,14 @@ def enforce(
     if (smallest := int(np.bincount(final).min())) < k:
         raise NotAnonymousError(f"A group would have {smallest} records where k={k} are promised; {REPORT}")
     return Enforced(final, n_groups, sorted(ways - {""}))
+
+
+def warm_up(z: np.ndarray, constraints: Sequence[Constraint], trees: CategoryColumns | None) -> None:
+    """Compile or load the code that cuts, with two of the records."""
+    rows = np.arange(min(2, len(z)))
+    own = columns_of(z[rows], None if trees is None else trees.select(rows))
+    labels = cut_groups(z[rows], 1, own, [constraint.select(rows) for constraint in constraints], Progress())
+    total_loss(z[rows], own, labels)
 
 
 @dataclass(frozen=True)
@@ -87,7 +95,7 @@ class _Stratum:
         n, d = self.z.shape
         affordable = is_affordable(n, d, self.k)
         best, way, least = np.zeros(labels.size, np.int64), "merge", np.inf
-        ways = ["cut"] if self._n_cells() <= MAX_CUT_CELLS else []
+        ways = ["cut"] if self._is_cut_fast() else []
         for how in [*ways, "merge", *(["swap", "buckets"] if affordable else [])]:
             for groups in self._list_candidates(labels, how):
                 if affordable or how == "merge":
@@ -102,7 +110,8 @@ class _Stratum:
         """Groupings by one way, for which all constraints hold; one group if there is nothing to draw."""
         z, k, constraints = self.z, self.k, self.constraints
         if how == "cut":
-            yield cut_groups(z, k, self.trees, constraints, self.progress)
+            # a cut that stops early may leave nearly all records in one group
+            yield cut_groups(z, k, self.trees, constraints, Progress() if self._is_cut_fast() else self.progress)
         elif how == "merge":
             yield merge_groups(z, labels, constraints, self.progress)
         elif how == "swap":
@@ -129,12 +138,13 @@ class _Stratum:
             n_groups += int(best.max()) + 1
         return final
 
-    def _n_cells(self) -> int:
+    def _is_cut_fast(self) -> bool:
+        """Whether cutting takes seconds."""
         columns = columns_of(self.z, self.trees)
-        return len(self.z) * (columns.numbers.size + len(columns.columns))
+        return len(self.z) * (columns.numbers.size + len(columns.columns)) <= MAX_CUT_CELLS
 
     def _is_late(self) -> bool:
-        return self.progress.seconds_left() <= 0
+        return self.progress.step(0.0)
 
     def _lost(self, labels: np.ndarray) -> float:
         """The loss of a grouping: by ranges and nodes where there are categories, by squares of numbers otherwise."""
