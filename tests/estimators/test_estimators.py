@@ -393,8 +393,9 @@ def test_frames_with_categories_are_released_as_tables_are(library):
     X = survey(library)
     estimator = mag.Microaggregator(k=4, aggregate={"age": "range", "party": "mode"}, importance={"job": 2}, **MIXED)
     release = mag.microaggregate(
-        X, 4, list(X.columns), aggregate={"age": "range", "party": "mode"}, importance={"job": 2}, **MIXED
-    )
+        X, 4, list(X.columns), aggregate={"age": "range", "party": "mode"}, importance={"job": 2}, standardize=True,
+        **MIXED,
+    )  # fmt: skip
     published = estimator.fit_transform(X)
     assert type(published) is type(X)
     assert pl.DataFrame(published).rows() == pl.DataFrame(release.data).rows()

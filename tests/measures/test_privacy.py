@@ -521,7 +521,7 @@ def test_nothing_is_refused(name):
             ValueError,
             "hierarchy is not used",
         ),
-        (lambda: privacy.t_closeness(["a"], ["a"], hierarchy=DISEASES), ValueError, "1 distinct values have none"),
+        (lambda: privacy.t_closeness(["a"], ["a"], hierarchy=DISEASES), ValueError, "1 distinct values have no leaf"),
         (lambda: privacy.mt_closeness([1, 2], [1, 2], 3), ValueError, r"m must be an integer in \[1, n=2\]; got 3"),
         (lambda: privacy.mt_closeness(["a"], ["a"], 1), TypeError, "table must hold real numbers"),
         (lambda: privacy.mt_closeness([1, 1], [1, 2], 1, supersets=[1, 2]), ValueError, "each class as a whole; got 1"),
