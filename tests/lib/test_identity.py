@@ -291,7 +291,14 @@ REQUIRED = {
 }
 CODES = {"rerun": 1}  # of runs that succeed: the columns differ from those of no release
 ARGUMENTS = ("manifest", "source")  # that have no option
-ENDINGS = {"out": ".csv", "plot": ".png", "report": ".html", "withheld": ".txt", "names": ".txt"}
+ENDINGS = {
+    "out": ".csv",
+    "plot": ".png",
+    "report": ".html",
+    "external_report": ".html",
+    "withheld": ".txt",
+    "names": ".txt",
+}
 RING = "".join(f"{i} {(i + 1) % 9}\n" for i in range(9))
 
 
@@ -318,7 +325,7 @@ def set_up(folder, command, written):
         if name not in ARGUMENTS:
             given += [f"--{name}", WORDS.get(name, "{}").format(files[name])]
     for name, path in written.items():
-        given += [f"--{name}", path]
+        given += [f"--{name.replace('_', '-')}", path]
     quiet = ["--quiet"] if "quiet" in inspect.signature(function_of(command)).parameters else []
     return [str(word) for word in [*given, "--overwrite", *quiet]], files
 
@@ -331,7 +338,7 @@ def test_the_options_that_name_files_are_known():
     """A new one is read unless it is marked as written; those of commands that write are tested below."""
     assert set(WRITERS) == {*REQUIRED}
     assert {name: options_of(name) for name in ("mask", "dp")} == {
-        "mask": (["out", "report", "withheld"], ["source", "plan", "closeness", "hierarchy"]),
+        "mask": (["out", "report", "external_report", "withheld"], ["source", "plan", "closeness", "hierarchy"]),
         "dp": (["out"], ["source", "levels", "ledger"]),
     }
     for command in WRITERS:
