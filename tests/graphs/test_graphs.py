@@ -450,7 +450,7 @@ def test_graphs_that_are_not_simple_are_refused():
         ({"k": 2, "exact": 1}, "exact must be True or False"),
         ({"k": 2, "shuffle": 1}, "shuffle must be True or False"),
         ({"k": 2, "exact": True, "cost": "roundup"}, "cost is not used by exact=True"),
-        ({"k": 2, "exact": True, "keep": "degrees"}, "exact=True is for keep='edges' and keep='nodes'"),
+        ({"k": 2, "exact": True, "keep": "degrees"}, "exact=True is for keep='edges' or 'nodes'"),
         ({"k": 2, "random_state": "a"}, "random_state must be an integer"),
     ],
 )
