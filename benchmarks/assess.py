@@ -6,6 +6,7 @@ Times are processor seconds of one thread, the best of several runs, of our sear
 `tests/oracles/risk.py` on a part of the records.  Those of sdcMicro were measured on another machine.
 """
 
+import argparse
 import json
 import math
 import time
@@ -88,6 +89,7 @@ def count(rows):
 
 def main() -> None:
     """Print both tables."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     show("Survey, 4580 records, 7 keys", compare_survey())
     show("Adult, 30 162 records: processor seconds", time_suda())
 
