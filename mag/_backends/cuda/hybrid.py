@@ -37,11 +37,15 @@ def starts_by_blocks(device: Device, values: Any, problem: Problem) -> np.ndarra
     F, sizes = np.empty(n + 1), np.empty(n + 1, np.int32)
     F[0], spent = 0.0, 0.0
     stream = BlockStream(device, values, scale, cost.name, k)
-    stream.begin(0)
-    for t in range(0, stream.blocks, stream.batch):
-        if t + stream.batch < stream.blocks:
-            stream.begin(t + stream.batch)
-        spent += search(*stream.wait(t), t, F, sizes)
+    try:
+        stream.begin(0)
+        for t in range(0, stream.blocks, stream.batch):
+            if t + stream.batch < stream.blocks:
+                stream.begin(t + stream.batch)
+            spent += search(*stream.wait(t), t, F, sizes)
+    except BaseException:  # KeyboardInterrupt, too
+        stream.finish()
+        raise
     if not cost.integer and spent + F[n] < UNDERFLOW_COST:
         return None
     starts = np.empty(n // k + 1, np.int64)
@@ -99,6 +103,11 @@ class BlockStream:
         if self.stream is not None:
             self.copies[slot].synchronize()
         return self.parts(self.here[slot])
+
+    def finish(self) -> None:
+        """Wait for copies that are queued: the memory of both sides must not be freed before."""
+        if self.stream is not None:
+            self.stream.synchronize()
 
 
 def pinned(xp: Any, length: int, dtype: Any) -> np.ndarray:
