@@ -27,8 +27,8 @@ def test_a_misspelled_option_is_answered_with_the_nearest_one_of_the_whole_call(
 
 
 def test_a_misspelled_option_of_multivariate_is_answered_with_the_nearest_one():
-    with pytest.raises(mag.InputTypeError, match=r"^standardise is not an option of .*, did you mean standardize\?$"):
-        mag.multivariate([[1, 2], [3, 4]], 2, standardise=False)
+    with pytest.raises(mag.InputTypeError, match=r"^standardze is not an option of .*, did you mean standardize\?$"):
+        mag.multivariate([[1, 2], [3, 4]], 2, standardze=False)
 
 
 @pytest.mark.parametrize(
