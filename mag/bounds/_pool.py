@@ -78,9 +78,13 @@ class Pool:
             self.groups, self.sizes, self.costs = self.groups[cheapest], self.sizes[cheapest], self.costs[cheapest]
             self.seen = set(map(bytes, self.groups))
 
+    def paying(self, paid: Payments) -> np.ndarray:
+        """Which sets have tolls that are not next to 0."""
+        return paid.toll > LEAST_TOLL * self.safe.mean()
+
     def use(self, inside: np.ndarray, paid: Payments) -> Payments:
-        """Put tolls on more sets, and forget those whose toll is next to 0; returns payments with these tolls."""
-        kept = paid.toll > LEAST_TOLL * self.safe.mean()
+        """Put tolls on more sets, and forget those that pay next to nothing; returns payments with these tolls."""
+        kept = self.paying(paid)
         self.sets = sets_of(np.vstack([self.sets.inside[kept], inside]), self.k)
         return Payments(paid.y, np.append(paid.toll[kept], np.zeros(len(inside))))
 

@@ -3,9 +3,11 @@
 
 A group G of s records costs SSE(G) = S(G) / s, where S adds up the squared distances of its pairs.  Its records pay
 y(G); if it is in a set c, it pays the toll of c.  The *excess* is SSE(G) - y(G) + tolls.  All groups are searched whose
-first record is the anchor.  They are divided into cases: in a set, or not, for each set with a toll.  Either says how
-many records the group has, at least, on one side of the set; and all groups that are in the set pay its toll.  Of more
-than k records, only groups that are contained in a set are searched (`lp` proves that these are enough).
+first record is the anchor, from the records chosen so far on.  Without tolls, the candidates with the smallest keys
+give a bound.  If a set with a toll contains so many of them that they would pay, the groups are divided: those in that
+set pay its toll and have few candidates; the others have records outside of it.  Otherwise they are divided by
+the candidate with the smallest key: those with it, and those without.  Of more than k records, only groups that are
+contained in a set are searched (`lp` proves that these are enough).
 """
 
 from collections import namedtuple
@@ -20,28 +22,32 @@ Records = namedtuple("Records", "distance others near")
 # What records pay, the tolls of sets, the sets, and k.
 Prices = namedtuple("Prices", "y toll sets k")
 
-# Per depth of the search: candidates, the distances of each from those chosen summed up, the least that each adds to
-# the excess; how many there are, the next to choose, the excess so far.  Then those chosen; whether a record is a
-# candidate, and memory for the smallest of some numbers.  Of a case: the sets that it decides about; whether groups
-# are in each; per depth, how many more records they need inside of it, or outside.  Per set, its candidates.
-Tree = namedtuple("Tree", "ids sums keys count next base chosen mark least decided inside need tally")
+# Per level of the search: candidates, the distances of each from those chosen summed up, the least that each adds to
+# the excess; how many there are, the next to choose, the excess so far; how many records are missing, about how many
+# sets it is decided, and the set of which the groups in it remain to be searched, or -1.  Then those chosen; whether a
+# record is a candidate, and memory for the smallest of some numbers.  The sets that it is decided about; whether groups
+# are in each; per level, how many more records they need inside of it, or outside.  Per set, its records in a group.
+Tree = namedtuple(
+    "Tree", "ids sums keys count next base missing decisions undone chosen mark least decided inside need tally"
+)
 
 # For every anchor i: a group of sizes[i] records, if one was found that `improves`, and the excess to fall below; no
-# group has less than least[i].
-FoundGroups = namedtuple("FoundGroups", "groups sizes least improves excess")
+# group has less than least[i].  Or, if listed[0] ≥ 0, that many groups, all with less than excess[i], in any place.
+FoundGroups = namedtuple("FoundGroups", "groups sizes least improves excess listed")
 
-MAX_DECIDED = 24  # sets that cases are divided by
+MAX_DECIDED = 24  # sets that it is decided about at once: tolls of others count as 0
 
 
 def tree(n: int, k: int, sets: int) -> Tree:
     """Memory for a search in n records."""
-    depth = 2 * k - 1
-    ids, sums, keys = (np.empty((depth, n), kind) for kind in (np.int64, np.float64, np.float64))
-    count, following, chosen = (np.empty(depth, np.int64) for _ in range(3))
-    base, mark, least = np.empty(depth), np.zeros(n, np.bool_), np.empty(depth)
+    levels = 2 * k + MAX_DECIDED
+    ids, sums, keys = (np.empty((levels, n), kind) for kind in (np.int64, np.float64, np.float64))
+    count, following, missing, decisions, undone, chosen = (np.empty(levels, np.int64) for _ in range(6))
+    base, mark, least = np.empty(levels), np.zeros(n, np.bool_), np.empty(2 * k)
     decided, inside = np.empty(MAX_DECIDED, np.int64), np.empty(MAX_DECIDED, np.bool_)
-    need, tally = np.zeros((depth, MAX_DECIDED), np.int64), np.zeros(sets, np.int64)
-    return Tree(ids, sums, keys, count, following, base, chosen, mark, least, decided, inside, need, tally)
+    need, tally = np.zeros((levels, MAX_DECIDED), np.int64), np.zeros(sets, np.int64)
+    levelled = (ids, sums, keys, count, following, base, missing, decisions, undone)
+    return Tree(*levelled, chosen, mark, least, decided, inside, need, tally)
 
 
 @jit
@@ -54,12 +60,8 @@ def search(records, prices, rank, limit, anchors, tree, found):
     """
     y, toll, sets, k = prices
     for i in anchors:
-        count = 0
-        for j in range(len(y)):
-            if rank[j] > rank[i]:
-                tree.ids[-1, count], tree.sums[-1, count] = j, records.distance[i, j]
-                count += 1
-        least, steps = _cases(records, prices, k, i, count, limit, tree, found)
+        _gather(records, rank, i, tree)
+        least, steps = _search_size(records, prices, k, -1, limit, tree, found)
         for at in range(sets.starts[i], sets.starts[i + 1]):
             c = sets.of[at]
             if toll[c] == 0.0:
@@ -68,186 +70,214 @@ def search(records, prices, rank, limit, anchors, tree, found):
                 count = 0
                 for j in range(len(y)):
                     if sets.inside[c, j] and rank[j] > rank[i]:
-                        tree.ids[-1, count], tree.sums[-1, count] = j, records.distance[i, j]
+                        tree.ids[0, count], tree.sums[0, count] = j, records.distance[i, j]
                         count += 1
                 if count + 1 < size:
                     break
-                other, steps = _cases(records, prices, size, i, count, steps, tree, found)
+                tree.count[0] = count
+                other, steps = _search_size(records, prices, size, c, steps, tree, found)
                 least = min(least, other)
         found.least[i] = min(least, found.excess[i])
 
 
+@jit
+def list_groups(records, prices, rank, limit, anchors, tree, found):
+    """List all groups of k to 2k-1 records with less than excess[i], for every anchor i.
+
+    Returns whether these are all: no search took more than `limit` steps, and there is room for all groups.
+    """
+    for i in anchors:
+        for size in range(prices.k, 2 * prices.k):
+            count = _gather(records, rank, i, tree)
+            if count + 1 < size:
+                break
+            least, _ = _search_size(records, prices, size, -1, limit, tree, found)
+            if least < np.inf or found.listed[0] > len(found.sizes):
+                return False
+    return True
+
+
 @called
-def _cases(records, prices, size, i, count, steps, tree, found):
-    """Search the groups of `size` records, case by case; returns the least bound of what is not searched, and the steps
-    that are left."""
-    y, toll, sets, k = prices
-    root = len(tree.base) - 1  # a depth that no search reaches
-    tree.base[root], tree.chosen[0] = -y[i], i
-    _narrow(records, prices, size, tree, 0, root, count, found.excess[i])
-    decided = _decide(prices, size, i, tree, root)
-    level, least, fresh = 0, np.inf, True  # whether nothing is decided on this level
+def _gather(records, rank, i, tree):
+    """Choose record i, and make all records behind it candidates; returns their number."""
+    count = 0
+    for j in range(len(rank)):
+        if rank[j] > rank[i]:
+            tree.ids[0, count], tree.sums[0, count] = j, records.distance[i, j]
+            count += 1
+    tree.chosen[0], tree.count[0] = i, count
+    return count
+
+
+@called
+def _search_size(records, prices, size, within, steps, tree, found):
+    """Search the groups of `size` records, those in the set `within` unless it is -1; returns the least bound of what
+    is not searched, and the steps that are left."""
+    i = tree.chosen[0]
+    tree.base[0], tree.missing[0] = -prices.y[i], size - 1
+    tree.decisions[0], tree.undone[0] = 0, -1
+    if within >= 0:
+        _decide(prices, size, tree, 0, within, True)
+    _narrow(records, prices, size, tree, 0, found.excess[i])
+    level, least = 0, np.inf
     while level >= 0:
-        if level < decided:
-            if not fresh and not tree.inside[level]:
-                level -= 1
-                continue
-            tree.inside[level] = fresh
-            fresh = False
-            c = tree.decided[level]
-            among = sets.inside[c, i] == tree.inside[level]
-            tree.need[root, level] = (k if tree.inside[level] else size - k + 1) - (1 if among else 0)
-            tree.base[root] = -y[i]
-            for q in range(level + 1):
-                if tree.inside[q]:
-                    tree.base[root] += toll[tree.decided[q]]
-            bound = _bound(sets, size - 1, tree, level + 1, root)
-            if bound >= found.excess[i]:
-                continue
-            if steps <= 0:
-                least = min(least, bound)
-                continue
-            steps -= 1
-        if level < decided - 1:
-            level, fresh = level + 1, True
-            continue
-        count = tree.count[root]
-        tree.ids[0, :count], tree.sums[0, :count] = tree.ids[root, :count], tree.sums[root, :count]
-        tree.base[0], tree.need[0, :decided] = tree.base[root], tree.need[root, :decided]
-        _narrow(records, prices, size, tree, decided, 0, count, found.excess[i])
-        rest, steps = _branch(records, prices, size, i, decided, steps, tree, found)
-        least = min(least, rest)
-        if decided == 0:
-            break
-    return least, steps
-
-
-@called
-def _decide(prices, size, i, tree, root):
-    """List the sets that groups of the candidates can be in; returns how many there are."""
-    toll, sets, k = prices.toll, prices.sets, prices.k
-    decided, count = 0, tree.count[root]
-    for c in range(-1, count):
-        j = i if c < 0 else tree.ids[root, c]
-        for at in range(sets.starts[j], sets.starts[j + 1]):
-            tree.tally[sets.of[at]] += 1
-            enough = tree.tally[sets.of[at]] == k and toll[sets.of[at]] > 0.0
-            if enough and decided < MAX_DECIDED and (size > k or sets.inside[sets.of[at], i]):
-                tree.decided[decided] = sets.of[at]
-                decided += 1
-    for c in range(-1, count):
-        j = i if c < 0 else tree.ids[root, c]
-        for at in range(sets.starts[j], sets.starts[j + 1]):
-            tree.tally[sets.of[at]] = 0
-    return decided
-
-
-@called
-def _branch(records, prices, size, i, decided, steps, tree, found):
-    """Search the groups of one case; returns the least bound of what is not searched, and the steps that are left."""
-    sets, depth, least = prices.sets, 0, np.inf
-    while depth >= 0:
-        bound = _bound(sets, size - 1 - depth, tree, decided, depth)
+        bound = _bound(prices.sets, tree, level)
         if bound >= found.excess[i]:
-            depth -= 1
+            level -= 1
             continue
         if steps <= 0:
             least = min(least, bound)
-            depth -= 1
+            level -= 1
             continue
-        if depth == size - 2:  # nothing was estimated
-            _finish(sets, size, i, decided, tree, found)
-            depth -= 1
-            continue
-        first = tree.next[depth]
-        j, row = tree.ids[depth, first], records.distance[tree.ids[depth, first]]
-        tree.next[depth] += 1
-        if _barred(sets, size - 1 - depth, j, tree, decided, depth):
-            continue
-        tree.chosen[depth + 1] = j
-        count = tree.count[depth] - first - 1
-        for c in range(count):
-            other = tree.ids[depth, first + 1 + c]
-            tree.ids[depth + 1, c], tree.sums[depth + 1, c] = other, tree.sums[depth, first + 1 + c] + row[other]
-        tree.base[depth + 1] = tree.base[depth] + tree.sums[depth, first] / size - prices.y[j]
-        for q in range(decided):
-            tree.need[depth + 1, q] = tree.need[depth, q] - (sets.inside[tree.decided[q], j] == tree.inside[q])
-        depth, steps = depth + 1, steps - 1
-        _narrow(records, prices, size, tree, decided, depth, count, found.excess[i])
+        steps -= 1
+        c = tree.undone[level]
+        if c >= 0:
+            _copy(tree, level, level, tree.next[level])
+            _decide(prices, size, tree, level, c, True)
+        else:
+            c = _paying_set(prices, size, tree, level)
+            if c >= 0:
+                _copy(tree, level, level + 1, tree.next[level])
+                _decide(prices, size, tree, level + 1, c, False)
+                tree.undone[level] = c
+            elif tree.missing[level] == 1:  # nothing was estimated
+                _note(size, i, bound, tree, level, found)
+                tree.next[level] += 1
+                continue
+            else:
+                _choose(records, prices, size, tree, level)
+            level += 1
+        _narrow(records, prices, size, tree, level, found.excess[i])
     return least, steps
 
 
 @called
-def _barred(sets, missing, j, tree, decided, depth):
-    """Whether all that are missing are on the other side of a set."""
-    for q in range(decided):
-        if tree.need[depth, q] >= missing and sets.inside[tree.decided[q], j] != tree.inside[q]:
-            return True
-    return False
+def _copy(tree, level, to, first):
+    """Hand the candidates from `first` on, and the decisions, to a level."""
+    count = tree.count[level] - first
+    for c in range(count):
+        tree.ids[to, c], tree.sums[to, c] = tree.ids[level, first + c], tree.sums[level, first + c]
+    tree.count[to], tree.base[to], tree.missing[to], tree.undone[to] = count, tree.base[level], tree.missing[level], -1
+    tree.decisions[to] = tree.decisions[level]
+    for q in range(tree.decisions[level]):
+        tree.need[to, q] = tree.need[level, q]
 
 
 @called
-def _finish(sets, size, i, decided, tree, found):
-    """Take the first candidate that the case allows as the last record."""
-    depth = size - 2
-    for c in range(tree.next[depth], tree.count[depth]):
-        j = tree.ids[depth, c]
-        allowed = True
-        for q in range(decided):
-            if tree.need[depth, q] > (sets.inside[tree.decided[q], j] == tree.inside[q]):
-                allowed = False
-        if allowed:
-            excess = tree.base[depth] + tree.keys[depth, c]
-            if excess < found.excess[i]:
-                found.excess[i], found.improves[i], found.sizes[i] = excess, True, size
-                tree.chosen[size - 1] = j
-                found.groups[i, :size] = tree.chosen[:size]
-            break
+def _decide(prices, size, tree, level, c, inside):
+    """Search groups that are in set c, or those that are not."""
+    q, among = tree.decisions[level], 0
+    for a in range(size - tree.missing[level]):
+        among += prices.sets.inside[c, tree.chosen[a]] == inside
+    tree.decided[q], tree.inside[q] = c, inside
+    tree.need[level, q] = (prices.k if inside else size - prices.k + 1) - among
+    tree.decisions[level] += 1
+    if inside:
+        tree.base[level] += prices.toll[c]
 
 
 @called
-def _bound(sets, missing, tree, decided, depth):
+def _choose(records, prices, size, tree, level):
+    """Choose the next candidate: the next level has it, this one will not."""
+    first = tree.next[level]
+    j = tree.ids[level, first]
+    row = records.distance[j]
+    _copy(tree, level, level + 1, first + 1)
+    for c in range(tree.count[level + 1]):
+        tree.sums[level + 1, c] += row[tree.ids[level + 1, c]]
+    tree.chosen[size - tree.missing[level]] = j
+    tree.base[level + 1] += tree.sums[level, first] / size - prices.y[j]
+    for q in range(tree.decisions[level]):
+        tree.need[level + 1, q] -= prices.sets.inside[tree.decided[q], j] == tree.inside[q]
+    tree.missing[level + 1] -= 1
+    tree.next[level] += 1
+
+
+@called
+def _paying_set(prices, size, tree, level):
+    """The undecided set with the largest toll that those chosen and the next candidates would pay, or -1."""
+    toll, sets, k = prices.toll, prices.sets, prices.k
+    found, among = -1, size - tree.missing[level]
+    if tree.decisions[level] == MAX_DECIDED:
+        return -1
+    for a in range(size):
+        j = tree.chosen[a] if a < among else tree.ids[level, tree.next[level] + a - among]
+        for at in range(sets.starts[j], sets.starts[j + 1]):
+            c = sets.of[at]
+            tree.tally[c] += 1
+            if tree.tally[c] == k and toll[c] > (0.0 if found < 0 else toll[found]):
+                decided = False
+                for q in range(tree.decisions[level]):
+                    decided |= tree.decided[q] == c
+                if not decided:
+                    found = c
+    for a in range(size):
+        j = tree.chosen[a] if a < among else tree.ids[level, tree.next[level] + a - among]
+        for at in range(sets.starts[j], sets.starts[j + 1]):
+            tree.tally[sets.of[at]] = 0
+    return found
+
+
+@called
+def _note(size, i, excess, tree, level, found):
+    """Keep the group of those chosen and the next candidate."""
+    slot = i
+    if found.listed[0] >= 0:
+        slot = found.listed[0]
+        found.listed[0] += 1
+        if slot >= len(found.sizes):
+            found.excess[i] = -np.inf  # ends the search
+            return
+    else:
+        found.excess[i], found.improves[i] = excess, True
+    tree.chosen[size - 1] = tree.ids[level, tree.next[level]]
+    found.sizes[slot] = size
+    found.groups[slot, :size] = tree.chosen[:size]
+
+
+@called
+def _bound(sets, tree, level):
     """The least excess with the next candidate or later ones."""
-    first, count = tree.next[depth], tree.count[depth]
+    first, count, missing = tree.next[level], tree.count[level], tree.missing[level]
     if first + missing > count:
         return np.inf
     largest = 0.0
     for c in range(first, first + missing):
-        largest += tree.keys[depth, c]
-    for q in range(decided):
-        need = tree.need[depth, q]
+        largest += tree.keys[level, c]
+    for q in range(tree.decisions[level]):
+        need = tree.need[level, q]
         if need <= 0:
             continue
         total, places, inside = 0.0, missing, sets.inside[tree.decided[q]]
         for c in range(first, count):
-            if inside[tree.ids[depth, c]] == tree.inside[q]:
+            if inside[tree.ids[level, c]] == tree.inside[q]:
                 need -= 1
             elif places <= need:
                 continue
-            total += tree.keys[depth, c]
+            total += tree.keys[level, c]
             places -= 1
             if places == 0:
                 break
         if places > 0 or need > 0:
             return np.inf
         largest = max(largest, total)
-    return tree.base[depth] + largest
+    return tree.base[level] + largest
 
 
 @called
-def _narrow(records, prices, size, tree, decided, depth, count, best):
+def _narrow(records, prices, size, tree, level, best):
     """Drop candidates that no group better than `best` can have, and sort the others by their keys.
 
     With Q the candidates that a group has, S(Q) adds up half the distances of every record of Q from |Q| - 1 others,
     at least those from the nearest candidates.  The fewer there are, the farther these.
     """
-    ids, sums, keys = tree.ids[depth], tree.sums[depth], tree.keys[depth]
-    missing = size - 1 if depth == len(tree.base) - 1 else size - 1 - depth
-    tree.next[depth] = tree.count[depth] = 0
-    for q in range(decided):
-        if tree.need[depth, q] > missing:
+    ids, sums, keys = tree.ids[level], tree.sums[level], tree.keys[level]
+    missing, count = tree.missing[level], tree.count[level]
+    tree.next[level] = tree.count[level] = 0
+    for q in range(tree.decisions[level]):
+        if tree.need[level, q] > missing:
             return
-        if tree.need[depth, q] == missing:  # all others are on that side
+        if tree.need[level, q] == missing:  # all others are on that side
             count = _on_side(ids, sums, count, prices.sets.inside[tree.decided[q]], tree.inside[q])
     before = count + 1
     while count < before:
@@ -263,7 +293,7 @@ def _narrow(records, prices, size, tree, decided, depth, count, best):
         filled = 0
         for c in range(count):
             filled = _keep(tree.least, filled, missing, keys[c])
-        others = tree.base[depth]
+        others = tree.base[level]
         for c in range(missing - 1):
             others += tree.least[c]
         last = tree.least[missing - 1]
@@ -276,7 +306,7 @@ def _narrow(records, prices, size, tree, decided, depth, count, best):
                 count += 1
     order = np.argsort(keys[:count])
     ids[:count], sums[:count], keys[:count] = ids[:count][order], sums[:count][order], keys[:count][order]
-    tree.count[depth] = count
+    tree.count[level] = count
 
 
 @called

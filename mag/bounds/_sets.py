@@ -13,9 +13,8 @@ import numpy as np
 
 from mag._compiled.jit import jit
 
-MAX_RECORDS_PER_K = 4  # records of a set: at most this many times k
-LEAST_SURPLUS = 0.05  # groups that are too many in a set, for the set to be worth a toll
-NEW_SETS_PER_RECORD = 3  # sets that a record is in, of those found at once
+MAX_RECORDS_PER_K, MAX_RECORDS_OF_SMALL_K = 4, 24  # records of a set: at most this many times k, or so many
+LEAST_SURPLUS = 0.03  # groups that are too many in a set, for the set to be worth a toll
 
 # inside[c, i]: whether record i is in set c; record i is in the sets of[starts[i]:starts[i + 1]]; room[c], the groups
 # that there is room for
@@ -26,39 +25,43 @@ def sets_of(inside: np.ndarray, k: int) -> Sets:
     """Sets, given which records are in them."""
     records, of = np.nonzero(inside.T)
     starts = np.searchsorted(records, np.arange(inside.shape[1] + 1))
-    return Sets(np.ascontiguousarray(inside), starts, of, inside.sum(axis=1) // k)
+    return Sets(np.ascontiguousarray(inside), starts, np.ascontiguousarray(of), inside.sum(axis=1) // k)
 
 
-def crowded(groups: np.ndarray, sizes: np.ndarray, shares: np.ndarray, n: int, k: int) -> np.ndarray:
-    """Which records are in each of some sets that have more groups in them, by their shares, than there is room for."""
-    used = shares > 1e-3
-    groups, sizes, shares = groups[used], sizes[used], shares[used]
+def crowded(
+    groups: np.ndarray, sizes: np.ndarray, shares: np.ndarray, used: np.ndarray, k: int, most: int
+) -> tuple[np.ndarray, bool]:
+    """Which records are in each of some sets that have more groups in them, by their shares, than there is room for.
+
+    With the sets in `used`, a record is in at most `most`; also returns whether that leaves sets out.
+    """
+    some, n = shares > 1e-3, used.shape[1]
+    groups, sizes, shares = groups[some], sizes[some], shares[some]
     members = groups[np.arange(groups.shape[1]) < sizes[:, None]]
     order = np.argsort(members, kind="stable")
     starts, of = np.searchsorted(members[order], np.arange(n + 1)), np.repeat(np.arange(len(sizes)), sizes)[order]
     inside, surplus = np.zeros((n, n), np.bool_), np.zeros(n)
     _grow_sets(groups, sizes, shares, starts, of, k, inside, surplus)
-    return inside[_chosen(inside, surplus)]
-
-
-def _chosen(inside: np.ndarray, surplus: np.ndarray) -> list[int]:
-    """The sets with the most surplus, few for every record."""
-    chosen, known, times = [], set(), np.zeros(inside.shape[1], np.int64)
+    chosen, omitted, known, times = [], 0, {bytes(one) for one in used}, used.sum(axis=0)
     for c in np.argsort(-surplus, kind="stable"):
-        members, name = inside[c], inside[c].tobytes()
+        members, name = inside[c], bytes(inside[c])
         if surplus[c] < LEAST_SURPLUS:
             break
-        if name not in known and times[members].max() < NEW_SETS_PER_RECORD:
+        if name in known:
+            continue
+        known.add(name)
+        if times[members].max() < most:
             chosen.append(int(c))
-            known.add(name)
             times[members] += 1
-    return chosen
+        else:
+            omitted += 1
+    return inside[chosen], omitted > 0
 
 
 @jit
 def _grow_sets(groups, sizes, shares, starts, of, k, inside, surplus):
     """From every record on, take in the record that shares most with those taken in; keep the set with most surplus."""
-    n, largest = len(inside), MAX_RECORDS_PER_K * k
+    n, largest = len(inside), max(MAX_RECORDS_PER_K * k, MAX_RECORDS_OF_SMALL_K)
     tied, taken, order = np.zeros(n), np.zeros(n, np.bool_), np.empty(largest, np.int64)
     within = np.zeros(len(sizes), np.int64)
     near = np.empty(n, np.int64)

@@ -33,75 +33,107 @@ from mag._compiled.jit import jit
 from mag._lib.progress import Progress
 from mag._lib.threads import each
 from mag.bounds import neighbor
+from mag.bounds._bound import Bound
 from mag.bounds._grow import grow
 from mag.bounds._pool import Payments, Pool
-from mag.bounds._price import FoundGroups, Prices, Records, search, tree
+from mag.bounds._price import FoundGroups, Prices, Records, list_groups, search, tree
 from mag.bounds._sets import Sets, crowded
 from mag.methods.distances.neighbors import neighbors
 
 CLOSE = 2e-4  # largest relative gap to the bound that the groups found so far allow
-LEAST_GAIN = 3e-4  # relative gain of the bound that is worth a round of tolls
+LEAST_GAIN = 1.5  # gain of the bound that is worth a round of tolls, relative to that gap
 MAX_STALE_ROUNDS = 2  # rounds of tolls that gain less, one after the other
 MAX_GROUP_ROUNDS, MAX_TOLL_ROUNDS, MAX_PROOFS = 20, 40, 12
+SETS_PER_RECORD = 3  # sets with a toll that a record may be in, times the proofs before
 # Steps of a search, and what it may leave to the first record of a group, relative to what that pays: a search that has
 # not ended is repeated with the next numbers.
 SEARCHES = ((300, 0.0), (2400, 0.0), (10_000, 0.01), (5000, 0.1), (2500, 1.0))
+LISTING_STEPS = 30_000  # steps of a search that lists groups of one size
 CHUNK = 64  # records between two looks at the clock
 
 
-def bound(X: np.ndarray, k: int, cost: float, threads: int, progress: Progress) -> float:
-    """A lower bound on the cost of any grouping; `cost` is that of one grouping."""
-    task = _Task(X, k, threads, progress)
-    best, program = neighbor.bound(X, k, cost, threads, progress), _Program(task, cost)
-    for proofs in range(MAX_PROOFS):
-        program.raise_payments(tolls=proofs > 0)  # without them, proofs are fast
-        if progress.step(proofs / MAX_PROOFS):
-            break
-        proof = task.prove(program.paid, program.pool.sets)
-        best = max(best, proof.bound)
-        if progress.stopped or (proofs and best >= (1 - CLOSE) * program.allowed):
-            return best
-        if proofs and proof.unsearched > (program.allowed - proof.bound) / 2:
-            break  # the gap was not searched, rather than found
-        program.pool.add(proof.groups, proof.sizes)
-    last = -np.inf
-    for tenths in range(1, 10):  # the bound rises, and falls where more is paid than can be proven
-        if progress.stopped:
-            break
-        proven = task.prove(program.paid.toward(program.safe, tenths / 10), program.pool.sets).bound
-        if proven < last:
-            break
-        best, last = max(best, proven), proven
-    return best
+class Proof(NamedTuple):
+    """A lower bound: no group costs less than its records pay, less the tolls of sets.
 
-
-class _Proof(NamedTuple):
-    """A lower bound; groups that payments are unfair to; what the bound lacks because searches ended early."""
+    Also groups that cost less than was paid at first, and what the bound lacks because searches ended early.
+    """
 
     bound: float
+    paid: Payments
+    sets: Sets
     groups: np.ndarray
     sizes: np.ndarray
     unsearched: float
 
 
+class Relaxation(NamedTuple):
+    """The best proof, the groups found, and the searches."""
+
+    proof: Proof
+    pool: Pool
+    task: "Task"
+
+
+def bound(X: np.ndarray, k: int, labels: np.ndarray, cost: float, threads: int, progress: Progress) -> Bound:
+    """A lower bound on the cost of any grouping; `cost` is that of one grouping."""
+    return Bound(relax(X, k, cost, threads, progress).proof.bound)
+
+
+def relax(X: np.ndarray, k: int, cost: float, threads: int, progress: Progress, close: float = CLOSE) -> Relaxation:
+    """The linear program, as close as wanted, or as time allows."""
+    task = Task(X, k, threads, progress)
+    program, least = _Program(task, cost, close), neighbor.least_cost(X, k, threads)
+    best = Proof(least, program.paid, program.pool.sets, np.empty((0, 2 * k - 1), np.int64), np.empty(0, np.int64), 0.0)
+    for proofs in range(MAX_PROOFS):
+        program.raise_payments(proofs * SETS_PER_RECORD)  # the fewer sets, the faster the proof
+        if progress.step(proofs / MAX_PROOFS):
+            break
+        proof = task.prove(program.paid, program.pool.sets)
+        gained, best = proof.bound > best.bound, max(best, proof, key=_bound_of)
+        if progress.stopped or (proofs and not program.omits_sets and best.bound >= (1 - close) * program.allowed):
+            break
+        if proofs and not gained and proof.unsearched > (program.allowed - proof.bound) / 2:
+            best = best if proofs > 1 else _between(task, program, best)
+            break
+        program.pool.add(proof.groups, proof.sizes)
+    return Relaxation(best, program.pool, task)
+
+
+def _bound_of(proof: Proof) -> float:
+    return proof.bound
+
+
+def _between(task: "Task", program: "_Program", best: Proof) -> Proof:
+    """The best proof of payments between those of neighbors, which are easily proven, and those of the program."""
+    last = -np.inf
+    for tenths in range(1, 10):  # the bound rises, and falls where more is paid than can be proven
+        if task.progress.stopped:
+            break
+        proof = task.prove(program.paid.toward(program.safe, tenths / 10), program.pool.sets)
+        if proof.bound < last:
+            break
+        best, last = max(best, proof, key=_bound_of), proof.bound
+    return best
+
+
 class _Program:
     """The groups and sets found so far, payments, and their sum: the linear program allows no more, nearly."""
 
-    def __init__(self, task: "_Task", cost: float) -> None:
-        self.task, self.cost, self.progress = task, cost, task.progress
+    def __init__(self, task: "Task", cost: float, close: float) -> None:
+        self.task, self.cost, self.close, self.progress = task, cost, close, task.progress
         self.safe = task.records.near[:, : task.k - 1].sum(axis=1) / (2 * task.k)
         self.pool = Pool(task.records.distance, task.k, self.safe)
-        self.paid, self.allowed = Payments(self.safe, np.empty(0)), 0.0
+        self.paid, self.allowed, self.omits_sets = Payments(self.safe, np.empty(0)), 0.0, False
         self.toll_time = self.progress.seconds_left() / 2  # what is left then is for proofs
 
-    def raise_payments(self, tolls: bool) -> None:
-        """Add groups, and tolls if they are wanted, while that pays."""
+    def raise_payments(self, sets_per_record: int) -> None:
+        """Add groups, and tolls, while that pays."""
         reached, stale = 0.0, 0
         for _ in range(MAX_TOLL_ROUNDS):
             self._add_groups()
-            stale = stale + 1 if self.allowed < reached * (1 + LEAST_GAIN) else 0
+            stale = stale + 1 if self.allowed < reached * (1 + LEAST_GAIN * self.close) else 0
             reached = max(reached, self.allowed)
-            if self.progress.stopped or stale == MAX_STALE_ROUNDS or not (tolls and self._add_tolls()):
+            if self.progress.stopped or stale == MAX_STALE_ROUNDS or not self._add_tolls(sets_per_record):
                 break
 
     def _add_groups(self) -> None:
@@ -122,14 +154,17 @@ class _Program:
             if self.allowed < allowed:
                 self.paid, self.allowed = paid, allowed
 
-    def _add_tolls(self) -> bool:
+    def _add_tolls(self, sets_per_record: int) -> bool:
         """Put tolls on sets that are too full; False if there are none, or if that is useless."""
-        if self.allowed >= (1 - CLOSE) * self.cost or self.progress.seconds_left() < self.toll_time:
+        done = self.allowed >= (1 - self.close) * self.cost or self.progress.seconds_left() < self.toll_time
+        if done or not sets_per_record:
             return False
-        full = crowded(self.pool.groups, self.pool.sizes, self.pool.shares, len(self.safe), self.task.k)
+        pool = self.pool
+        used = pool.sets.inside[pool.paying(self.paid)]
+        full, self.omits_sets = crowded(pool.groups, pool.sizes, pool.shares, used, self.task.k, sets_per_record)
         if not len(full):
             return False
-        return not self._ascend(self.pool.use(full, self.paid), 0.2, 1000)
+        return not self._ascend(pool.use(full, self.paid), 0.2, 1000)
 
     def _ascend(self, paid: Payments, step: float, rounds: int) -> bool:
         """Raise payments that are fair to the pool; returns whether the time is up."""
@@ -137,7 +172,7 @@ class _Program:
         return self.progress.stopped
 
 
-class _Task:
+class Task:
     """The records, and the searches among them on several threads."""
 
     def __init__(self, X: np.ndarray, k: int, threads: int, progress: Progress) -> None:
@@ -163,7 +198,7 @@ class _Task:
         each(grow_part, self._chunks(np.arange(n)), self.threads)
         return groups, np.broadcast_to(np.arange(k, 2 * k), (n, k)), excess
 
-    def prove(self, paid: Payments, sets: Sets) -> _Proof:
+    def prove(self, paid: Payments, sets: Sets) -> Proof:
         """Search all groups.
 
         The rounding errors of a search stay below `margin`, relative to what the first record pays: the records of a
@@ -171,11 +206,9 @@ class _Task:
         """
         y, toll = paid
         n, k, prices = len(y), self.k, Prices(y, toll, sets, self.k)
-        order = np.argsort(-y, kind="stable")
-        rank = np.empty(n, np.int64)
-        rank[order] = np.arange(n)
+        order, rank = _order(y)
         groups, sizes = np.empty((n, 2 * k - 1), np.int64), np.full(n, k)
-        found = FoundGroups(groups, sizes, np.empty(n), np.zeros(n, np.bool_), np.empty(n))
+        found = FoundGroups(groups, sizes, np.empty(n), np.zeros(n, np.bool_), np.empty(n), np.array([-1]))
         known, proven, unended = np.zeros(n), np.full(n, -np.inf), order
         for limit, spare in SEARCHES:
             started = found.excess[:] = np.minimum(known, -spare * np.maximum(y, 0))
@@ -192,7 +225,48 @@ class _Task:
                 break
         tolls = math.fsum(toll * sets.room) * (1 + 4 * neighbor.EPSILON)
         total = math.fsum([*y, *proven, -tolls]) - self.margin * math.fsum(np.maximum(y, 0))
-        return _Proof(total, groups[found.improves], sizes[found.improves], math.fsum(known - proven))
+        fair, unsearched = Payments(y + proven, toll), math.fsum(known - proven)
+        return Proof(total, fair, sets, groups[found.improves], sizes[found.improves], unsearched)
+
+    def listed(self, paid: Payments, sets: Sets, most: float, room: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """All groups of k to 2k-1 records with an excess of at most `most`, and their sizes.
+
+        None if these are more than `room`, or if searches do not end.
+        """
+        y, toll = paid
+        n, k, prices = len(y), self.k, Prices(y, toll, sets, self.k)
+        order, rank = _order(y)
+        most += self.margin * (math.fsum(np.abs(y)) + math.fsum(toll))
+        counts: list[int] = []
+
+        def list_part(part: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+            if sum(counts) > room or self.progress.step(0):
+                return None
+            groups, sizes, listed = (
+                np.empty((room, 2 * k - 1), np.int64),
+                np.empty(room, np.int64),
+                np.zeros(1, np.int64),
+            )
+            found = FoundGroups(groups, sizes, np.empty(n), np.empty(0, np.bool_), np.full(n, most), listed)
+            if not list_groups(self.records, prices, rank, LISTING_STEPS, part, tree(n, k, len(toll)), found):
+                counts.append(room + 1)
+                return None
+            counts.append(listed[0])
+            return groups[: listed[0]].copy(), sizes[: listed[0]].copy()
+
+        parts = [part for part in each(list_part, self._chunks(order), self.threads) if part is not None]
+        if sum(counts) > room or self.progress.stopped:
+            return None
+        groups, sizes = (np.concatenate(some) for some in zip(*parts, strict=True))
+        return groups, sizes
+
+
+def _order(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The records, those that pay most first, and the place of each."""
+    order = np.argsort(-y, kind="stable")
+    rank = np.empty(len(y), np.int64)
+    rank[order] = np.arange(len(y))
+    return order, rank
 
 
 @jit

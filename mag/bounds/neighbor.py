@@ -11,6 +11,7 @@ import numpy as np
 
 from mag._compiled.work import work_for
 from mag._lib.progress import Progress
+from mag.bounds._bound import Bound
 from mag.methods.distances.blocks import field_at
 from mag.methods.distances.metric import metric_of
 from mag.methods.distances.neighbors import neighbor_lists
@@ -18,8 +19,13 @@ from mag.methods.distances.neighbors import neighbor_lists
 EPSILON = 2.0**-52
 
 
-def bound(X: np.ndarray, k: int, cost: float, threads: int, progress: Progress) -> float:
+def bound(X: np.ndarray, k: int, labels: np.ndarray, cost: float, threads: int, progress: Progress) -> Bound:
     """A lower bound on the cost of any grouping."""
+    return Bound(least_cost(X, k, threads))
+
+
+def least_cost(X: np.ndarray, k: int, threads: int) -> float:
+    """What the neighbors of the records cost at least."""
     work = work_for(field_at, metric_of(X))
     _, distances = neighbor_lists(work, X, k - 1, threads, Progress())
     sums = np.add.accumulate(distances, axis=1)[:, -1]  # from the nearest on
