@@ -16,7 +16,7 @@ import numba
 from mag._compiled.internals import Compiler, JITCodeLibrary
 from mag._lib.notice import compiling
 
-TRIED = (0, 61), (0, 68)
+TRIED_NUMBA = (0, 61), (0, 68)
 
 # Python's entry into an inner function: it takes the arguments of a compiled function's wrapper, and raises TypeError.
 _REFUSE = ctypes.cast(ctypes.pythonapi.PyObject_Call, ctypes.c_void_p).value
@@ -82,6 +82,6 @@ def call_inside(outer, inner):
 
 
 INNER, OUTER = {}, {}
-if TRIED[0] <= numba.version_info.short <= TRIED[1]:
+if TRIED_NUMBA[0] <= numba.version_info.short <= TRIED_NUMBA[1]:
     INNER = {"no_cpython_wrapper": True, "pipeline_class": _Inner}
     OUTER = {"pipeline_class": _Outer}

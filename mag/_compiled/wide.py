@@ -13,7 +13,7 @@ from mag._compiled.internals import AbstractTemplate, infer_global, ir, signatur
 BITS = 256  # a size that takes exactly that much memory everywhere
 WORDS = BITS // 64
 _INT = ir.IntType(BITS)
-_I64 = ir.IntType(64)
+_WORD = ir.IntType(64)
 
 
 class Wide(types.Type):
@@ -87,7 +87,7 @@ def to_float(typing_context, value):
         double = ir.DoubleType()
         result = ir.Constant(double, 0.0)
         for number in range(WORDS):
-            bits = builder.trunc(builder.lshr(args[0], ir.Constant(_INT, 64 * number)), _I64)
+            bits = builder.trunc(builder.lshr(args[0], ir.Constant(_INT, 64 * number)), _WORD)
             convert = builder.sitofp if number == WORDS - 1 else builder.uitofp
             result = builder.fadd(
                 result, builder.fmul(convert(bits, double), ir.Constant(double, 2.0 ** (64 * number)))
@@ -105,18 +105,18 @@ def nearest_quotient(typing_context, total, size):
         total, size = args
         wide_size = builder.zext(size, _INT)
         doubled = builder.add(builder.shl(total, ir.Constant(_INT, 1)), wide_size)  # 2·total + size
-        divisor = builder.shl(size, ir.Constant(_I64, 1))  # 2·size < 2³²
+        divisor = builder.shl(size, ir.Constant(_WORD, 1))  # 2·size < 2³²
         negative = builder.icmp_signed("<", doubled, ir.Constant(_INT, 0))
         magnitude = builder.select(negative, builder.neg(doubled), doubled)
-        quotient, rest = ir.Constant(_INT, 0), ir.Constant(_I64, 0)
+        quotient, rest = ir.Constant(_INT, 0), ir.Constant(_WORD, 0)
         for digit in range(3, -1, -1):
             bits = builder.trunc(builder.lshr(magnitude, ir.Constant(_INT, 32 * digit)), ir.IntType(32))
-            rest = builder.or_(builder.shl(rest, ir.Constant(_I64, 32)), builder.zext(bits, _I64))
+            rest = builder.or_(builder.shl(rest, ir.Constant(_WORD, 32)), builder.zext(bits, _WORD))
             part = builder.zext(builder.udiv(rest, divisor), _INT)
             rest = builder.urem(rest, divisor)
             quotient = builder.or_(quotient, builder.shl(part, ir.Constant(_INT, 32 * digit)))
         # rounding down: a negative quotient with a remainder is one lower
-        lower = builder.zext(builder.icmp_unsigned("!=", rest, ir.Constant(_I64, 0)), _INT)
+        lower = builder.zext(builder.icmp_unsigned("!=", rest, ir.Constant(_WORD, 0)), _INT)
         return builder.select(negative, builder.neg(builder.add(quotient, lower)), quotient)
 
     return wide(wide, types.int64), codegen

@@ -63,7 +63,6 @@ class Resources:
 
 BEGINNING = 0.1  # of the progress is for the groups to begin with
 ONA_WORK_PER_SECOND = 2**33  # largest n·n·d: 2**30 to 2**32.3 were measured
-LOCAL_WORK_PER_SECOND = 2**32  # n·m·d of `ona_local`, with m records of a start
 MOSTLY = 0.8  # share of the time for ONA*, which gains more than annealing in the same time
 RESOURCE_NAMES = tuple(field.name for field in fields(Resources))
 
@@ -382,20 +381,19 @@ METHODS = {
 
 
 MAX_ONA_WORK = 2**29  # n·n·d / k up to which `ona_local` does not gain more than ONA* in less time (benchmarks/auto.py)
-MAX_CATEGORY_WORK = 2**35  # n·n·d up to which `ona_local` takes seconds in tables with categories
 
 
-def automatic(n: int, d: int, k: int, limited: bool, categories: bool = False) -> str:
+def automatic(n: int, d: int, k: int, limited: bool, by_range: bool = False) -> str:
     """The method of "auto": annealing while there is time, if that is limited.
 
     Without a limit ONA*, as long as no other method loses less in less time; beyond that, ONA* and annealing in parts.
-    MONA remains for many records with categories, whose hierarchies it cuts; it would leave gaps in columns of numbers.
+    Records with categories that are measured `by_range` always get the latter, which ends by trades there.
     """
+    if by_range:
+        return "ona_local"
     if limited:
         return "anneal"
-    if n * n * d <= MAX_ONA_WORK * k:
-        return "ona_star"
-    return "mona" if categories and n * n * d > MAX_CATEGORY_WORK else "ona_local"
+    return "ona_star" if n * n * d <= MAX_ONA_WORK * k else "ona_local"
 
 
 # ---- groups to begin with
@@ -423,20 +421,16 @@ def begin(X: np.ndarray, k: int, init: Any, resources: Resources) -> tuple[np.nd
         name = automatic(n, d, k, False) if init == "auto" else init
         labels = run(name, progress)
         return labels, f"{name}, cut short" if progress.stopped else name
+    most = progress.limited(MOSTLY * progress.seconds_left())
+    if automatic(n, d, k, False) == "ona_local":  # as `anneal` goes on like `ona_local`, with all the time that is left
+        labels = ona_local.before_annealing(X, k, threads=threads, progress=most)
+        return labels, "ona_local, cut short" if most.stopped else "ona_local"
     candidates = []
-    local = n * min(n, ona_local.RECORDS_PER_START) * d
-    if n * n * d <= min(ONA_WORK_PER_SECOND * progress.seconds_left(), MAX_ONA_WORK * k):
-        name = "ona_star"
-    elif n * n * d > MAX_ONA_WORK * k and local <= LOCAL_WORK_PER_SECOND * progress.seconds_left():
-        name = "ona_local"
-    else:
-        name = ""
-    if name:
-        most = progress.limited(MOSTLY * progress.seconds_left())
-        labels = run(name, most)
+    if n * n * d <= ONA_WORK_PER_SECOND * progress.seconds_left():
+        labels = run("ona_star", most)
         if not most.stopped:
-            return labels, name
-        candidates.append((labels, f"{name}, cut short"))
+            return labels, "ona_star"
+        candidates.append((labels, "ona_star, cut short"))
     labels = run("mona", progress)
     candidates.append((labels, "mona, cut short" if progress.stopped else "mona"))
     return min(candidates, key=lambda candidate: sum_of_squares(X, candidate[0]))

@@ -14,10 +14,9 @@ from mag._compiled.work import work_for
 from mag._lib.progress import Progress
 from mag._lib.threads import each_in_time
 from mag.methods._best_of import sum_of_squares
-from mag.methods._regions import divide_groups, rotation
 from mag.methods._split import split_large
+from mag.methods.anneal.falling import fall
 from mag.methods.anneal.recombine import numbered
-from mag.methods.anneal.regions import RegionParts
 from mag.methods.distances.hierarchies import CategoryColumns, select
 from mag.methods.distances.metric import metric_of
 from mag.methods.mdav import mdav_plus
@@ -25,15 +24,19 @@ from mag.methods.mdav.centroids import CENTROID
 from mag.methods.mdav.run import run_steps
 from mag.methods.mdav.star import star
 from mag.methods.mondrian.halving import RULE_VARIANCE, parts_of
+from mag.methods.mondrian.regions import divide_groups, rotation
+from mag.methods.mondrian.trades import trade
 from mag.methods.ona.phases import polish_part, rounds_at
 
-RECORDS_PER_START = 1 << 14  # largest number of records that MDAV* groups at once
-RECORDS_PER_PART, GROUPS_PER_PART = 4096, 512  # of a round of ONA*, at least
+RECORDS_PER_START = 1 << 13  # largest number of records that MDAV* groups at once
+RECORDS_PER_ONA_PART, GROUPS_PER_PART = 4096, 512  # of a round of ONA*, at least
+SPARSE_RECORDS = 1024  # largest number of records of any part whose categories have no places
 PHASES_PER_ROUND = 2  # of ONA*: another division gains more than a third phase
-MAX_ONA_ROUNDS, MAX_ANNEAL_ROUNDS = 24, 24  # rounds of parts
-STEPS_PER_RECORD = 30  # of a round of annealing
-ONA_GAIN, ONA_GAIN_OF_TREES, ANNEALING_GAIN = 0.07, 0.005, 0.01  # least, of the cost, in a round that another follows
-ONA_BEGINS, ANNEALING_BEGINS = 0.4, 0.6  # of the progress
+MAX_ONA_ROUNDS = 24  # of ONA*
+ONA_GAIN, ONA_GAIN_OF_TREES = 0.07, 0.005  # least gain, of the cost, in a round that another follows
+STEPS_PER_RECORD = 300.0  # of annealing
+ONA_BEGINS = 0.5  # of the progress before annealing
+ANNEALING_BEGINS, TRADES_BEGIN = 0.3, 0.5  # of the progress
 SLOWER = 0.7  # share of the remaining work that is left after a round: a guess for the progress bar
 START_SEED, DIRECTIONS_SEED, MOVES_SEED = 0, 1, 2  # chance is the same for every table
 
@@ -47,16 +50,31 @@ def group(
     threads: int,
     progress: Progress,
 ) -> np.ndarray:
-    """The groups of MDAV*, improved in parts until rounds gain little; ONA* alone if there are trees.
+    """The groups of MDAV*, improved in parts until rounds gain little.
 
-    Annealing measures distances by coordinates, which trees have too many of.
+    Annealing measures distances by coordinates, which trees have too many of; records measured by range trade instead.
     """
+    end = ANNEALING_BEGINS if trees is None else TRADES_BEGIN
+    labels = before_annealing(X, k, engine=engine, trees=trees, threads=threads, progress=progress.span(0.0, end))
+    if trees is not None:
+        return trade(X, k, labels, trees, threads, progress.span(TRADES_BEGIN, 1.0)) if trees.by_range else labels
+    chance = np.random.default_rng(MOVES_SEED)
+    return fall(X, k, labels, STEPS_PER_RECORD, chance, threads, progress.span(ANNEALING_BEGINS, 1.0))[0]
+
+
+def before_annealing(
+    X: np.ndarray,
+    k: int,
+    *,
+    engine: Backend = cpu,
+    trees: CategoryColumns | None = None,
+    threads: int,
+    progress: Progress,
+) -> np.ndarray:
+    """The groups after the rounds of ONA*, of k to 2k-1 records."""
     labels = _start(X, k, engine, trees, threads, progress.span(0.0, ONA_BEGINS))
     labels = split_large(X, k, labels, mdav_plus, threads, progress)
-    labels = _run_ona(X, k, labels, trees, threads, progress.span(ONA_BEGINS, ANNEALING_BEGINS))
-    if trees is not None:
-        return labels
-    return _anneal(X, k, labels, threads, progress.span(ANNEALING_BEGINS, 1.0))
+    return _run_ona(X, k, labels, trees, threads, progress.span(ONA_BEGINS, 1.0))
 
 
 def _start(
@@ -66,17 +84,17 @@ def _start(
 
     Halves are cut in oblique directions: cuts along the columns would leave gaps in their distributions.
     """
-    limit = max(RECORDS_PER_START, 2 * k)
+    limit = max(SPARSE_RECORDS if trees is not None and trees.is_sparse else RECORDS_PER_START, 2 * k)
     oblique = len(X) > limit
     turned = np.einsum("ij,jk->ik", X, rotation(X.shape[1], np.random.default_rng(START_SEED))) if oblique else X
     order, starts = parts_of(turned, k, limit, RULE_VARIANCE, threads, progress.span(0.0, 0.0))
     labels, used = np.empty(len(X), np.int64), 0
     for p, members in enumerate(np.split(order, starts[1:])):
         members.sort()
-        own = None if trees is None else trees.select(members)
+        points, own = (X[members], None) if trees is None else trees.select(members).expand(X[members])
         part = progress.span(p / starts.size, (p + 1) / starts.size)
         found = run_steps(
-            star, X[members], k, CENTROID, 1.0, False, engine=engine, trees=own, threads=threads, progress=part
+            star, points, k, CENTROID, 1.0, False, engine=engine, trees=own, threads=threads, progress=part
         )
         labels[members] = used + found
         used += int(found.max()) + 1
@@ -87,13 +105,16 @@ def _run_ona(
     X: np.ndarray, k: int, labels: np.ndarray, trees: CategoryColumns | None, threads: int, progress: Progress
 ) -> np.ndarray:
     """Rounds of ONA* until one gains little; when the time is up, the remaining parts stay as they are."""
-    records, least = (X, ONA_GAIN) if trees is None else (trees.records(X), ONA_GAIN_OF_TREES)
+    least = ONA_GAIN if trees is None else ONA_GAIN_OF_TREES
+    sparse = trees if trees is not None and trees.is_sparse else None
+    records = X if trees is None or sparse else trees.records(X)
+    many, least_groups = (SPARSE_RECORDS, 1) if sparse else (RECORDS_PER_ONA_PART, GROUPS_PER_PART)
     random, cost = np.random.default_rng(DIRECTIONS_SEED), sum_of_squares(X, labels)
 
     def polish(members: np.ndarray) -> np.ndarray:
         own = numbered(labels[members])
         if own.max() > 0:
-            some = select(records, members)
+            some = sparse.expanded_records(X, members) if sparse else select(records, members)
             polish_part(work_for(rounds_at, metric_of(some), k), some, k, PHASES_PER_ROUND, own)
         return numbered(own)
 
@@ -101,7 +122,7 @@ def _run_ona(
         if progress.step(1.0 - SLOWER**turn):
             break
         directions = rotation(X.shape[1], random)
-        parts = divide_groups(X, labels, directions, RECORDS_PER_PART, GROUPS_PER_PART, threads, progress.silent())
+        parts = divide_groups(X, labels, directions, many, least_groups, threads, progress.silent())
         polished = each_in_time(polish, parts, threads, lambda: progress.seconds_left() <= 0)
         polished += [numbered(labels[members]) for members in parts[len(polished) :]]
         used = 0
@@ -112,17 +133,3 @@ def _run_ona(
         if before - cost <= least * before:
             break
     return labels
-
-
-def _anneal(X: np.ndarray, k: int, labels: np.ndarray, threads: int, progress: Progress) -> np.ndarray:
-    """Rounds of annealing until one gains little; when the time is up, the remaining parts stay as they are."""
-    parts = RegionParts(X, k, labels, np.random.default_rng(MOVES_SEED), threads)
-    cost = sum_of_squares(X, labels)
-    for turn in range(MAX_ANNEAL_ROUNDS):
-        if progress.step(1.0 - SLOWER**turn):
-            break
-        gain = parts.run(STEPS_PER_RECORD, progress.silent())
-        if gain <= ANNEALING_GAIN * cost:
-            break
-        cost -= gain
-    return parts.labels

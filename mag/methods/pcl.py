@@ -21,7 +21,7 @@ from mag.methods.mondrian.halving import RULE_VARIANCE, labels_of, parts_of
 
 MAX_UNSPLIT_RECORDS = 2**12  # more records are halved first, by Mondrian
 MAX_RESTARTS = 10**6  # restarts
-MAX_ROUNDS = 100  # at most
+MAX_LLOYD_ROUNDS = 100  # at most
 RECORDS_PER_CLOCK_LOOK = 16  # records placed between two looks at the clock
 
 
@@ -65,7 +65,7 @@ def run(X: np.ndarray, k: int, random: np.random.Generator, progress: Progress) 
     costs, prices, room = np.empty((n, m)), np.zeros(m), None
     labels = best = np.full(n, -1)
     least = np.inf
-    for round_ in range(MAX_ROUNDS):
+    for round_ in range(MAX_LLOYD_ROUNDS):
         measure(X, centers, costs)
         if room is None:
             room = np.full(m, n // m)
@@ -76,7 +76,7 @@ def run(X: np.ndarray, k: int, random: np.random.Generator, progress: Progress) 
         if not loss < least:
             break
         best, least = labels.copy(), loss
-        if progress.step(round_ / MAX_ROUNDS):
+        if progress.step(round_ / MAX_LLOYD_ROUNDS):
             break
         for center, x in zip(centers.T, X.T, strict=True):
             center[:] = np.bincount(labels, x) / room

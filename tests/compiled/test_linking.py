@@ -144,7 +144,7 @@ def test_another_numba_compiles_its_own_way(tmp_path, monkeypatch):
 
 def test_the_bound_on_numba_says_what_was_tried():
     text = (ROOT.parent / "pyproject.toml").read_text()
-    lowest, highest = linking.TRIED
+    lowest, highest = linking.TRIED_NUMBA
     below = (highest[0], highest[1] + 1)
     assert f'"numba>={".".join(map(str, lowest))},<{".".join(map(str, below))}"' in text
 

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 import mag
 from mag._backends import cpu
 from mag._compiled.work import work_for
+from mag._lib.progress import Progress
 from mag.methods import anneal
 from mag.methods._best_of import sum_of_squares
-from mag.methods.anneal import regions
+from mag.methods.anneal import falling, regions
 from mag.methods.anneal.moves import chain_at, cool, enter, leave
 from mag.methods.anneal.recombine import best_parts
 from mag.methods.anneal.schedule import melt, warm
@@ -193,25 +194,60 @@ def test_auto_anneals_if_there_is_a_time_limit():
 
 def test_auto_begins_with_what_fits_into_the_limit(monkeypatch):
     began = []
-    names = ("ona_star", "ona_local", "mona")
-    for name, method in [(name, mag.methods.METHODS[name]) for name in names]:
+    for name in ("ona_star", "mona"):
 
-        def run(X, k, *, threads, progress, name=name, method=method):
+        def run(X, k, *, threads, progress, name=name):
             began.append(name)
-            engine = {"engine": cpu} if method.accepts("engine") else {}
-            return method.group(X, k, **engine, threads=threads, progress=progress)
+            return mag.methods.METHODS["mdav"].group(X, k, engine=cpu, threads=threads, progress=progress)
 
         monkeypatch.setitem(mag.methods.METHODS, name, replace(mag.methods.METHODS["mdav"], group=run))
     X = records(200, 2)
     group(X, 3, time_limit=60, iterations=1)
     began.clear()  # what was compiled first is run first
-    group(X, 3, time_limit=60, iterations=1)
-    assert began == ["ona_star"]
+    assert group(X, 3, time_limit=60, iterations=1).details["init"] == "ona_star"
+    monkeypatch.setattr(mag.methods, "ONA_WORK_PER_SECOND", 0)
+    assert group(X, 3, time_limit=60, iterations=1).details["init"] == "mona"
+    assert began == ["ona_star", "mona"]
     monkeypatch.setattr(mag.methods, "MAX_ONA_WORK", 200)
-    group(X, 3, time_limit=60, iterations=1)
-    monkeypatch.setattr(mag.methods, "LOCAL_WORK_PER_SECOND", 0)
-    group(X, 3, time_limit=60, iterations=1)
-    assert began == list(names)
+    assert group(X, 3, time_limit=60, iterations=1).details["init"] == "ona_local"
+    assert began == ["ona_star", "mona"]
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Time that passes with the work alone: a step takes a microsecond, a look at the clock ten."""
+    now = [0.0]
+
+    def monotonic():
+        now[0] += 1e-5
+        return now[0]
+
+    class TimedRegion(falling.Region):
+        def run(self, plan, progress):
+            now[0] += 1e-6 * plan.steps.sum() * self.scale.size
+            super().run(plan, progress)
+
+    monkeypatch.setattr("mag._lib.progress.time.monotonic", monotonic)
+    monkeypatch.setattr(falling, "Region", TimedRegion)
+    monkeypatch.setattr(mag.methods, "MAX_ONA_WORK", 0)
+    return now
+
+
+@pytest.mark.parametrize("n", [700, 2500, 6100])
+def test_more_time_never_means_more_loss(n, clock, monkeypatch):
+    """As `auto` with a limit, and never much later than that."""
+    monkeypatch.setattr(anneal, "DIRECT", 0)
+    monkeypatch.setattr(falling, "RECORDS_PER_PART", 300)
+    X, losses = records(n, 3), []
+    for steps in (0, 20, 60, 200, 600, 2000):
+        limit, began = 0.02 + 1e-6 * steps * n, clock[0]
+        resources = mag.methods.Resources(np.random.default_rng(0), Progress(None, limit))
+        labels, _ = mag.methods.METHODS["anneal"].run(X, 3, resources)
+        assert np.bincount(labels).min() >= 3
+        assert clock[0] - began < 1.3 * limit + 0.02
+        losses.append(sum_of_squares(X, labels))
+    assert losses == sorted(losses, reverse=True)
+    assert losses[-1] < 0.97 * losses[0]
 
 
 def test_mona_takes_over_where_ona_star_did_not_end_in_time(monkeypatch):

@@ -59,8 +59,9 @@ def test_tables_of_leaves_give_the_groups_of_coordinates(method, copies, monkeyp
         two = (np.arange(420) * 11 % 420, np.array([0, 150]))
         for name in ("parts_of", "parts_of_trees"):
             monkeypatch.setattr(f"mag.methods.mona.{name}", lambda X, *rest: two)
-    if method == "ona_local":  # with trees, it ends after ONA*
-        monkeypatch.setattr(ona_local, "_anneal", lambda X, k, labels, *rest: labels)
+    if method == "ona_local":  # ONA* alone
+        monkeypatch.setattr(ona_local, "fall", lambda X, k, labels, *rest: (labels, True))
+        monkeypatch.setattr(ona_local, "trade", lambda X, k, labels, *rest: labels)
         monkeypatch.setattr(ona_local, "ONA_GAIN", ona_local.ONA_GAIN_OF_TREES)
     for roles in ({}, {"by": "stratum"}, {"missing": "group"})[: 1 if method == "mona" else 3]:
         frame = frame.with_columns(absent) if "missing" in roles else frame
@@ -130,13 +131,14 @@ def test_some_records_know_their_first_equal():
 
 def test_code_for_categories_is_compiled_before_the_clock_starts():
     frame = pl.DataFrame(people(np.random.default_rng(0), 300))
-    for method in ("mdav", "ona_star", "mona", "mondrian"):
+    for method in ("mdav", "ona_star", "ona_local", "mona", "mondrian"):
         mag.microaggregate(frame, 5, COLUMNS, method="zscore", **OPTIONS)
         warm_up.progress_for([method, "mona"], 5, {}, False, None, 1.0, True)
         before = compiled()
         for seconds in (60.0, 1e-9):
-            release = mag.microaggregate(frame, 5, COLUMNS, method=method, time_limit=seconds, **OPTIONS)
-            assert release.guarantee.smallest >= 5
+            for standardize in (True, "range"):
+                options = OPTIONS | {"method": method, "time_limit": seconds, "standardize": standardize}
+                assert mag.microaggregate(frame, 5, COLUMNS, **options).guarantee.smallest >= 5
         assert compiled() == before
 
 
@@ -468,6 +470,7 @@ DIVERSE = {"diversity": {"s": 2}, "enforce": "merge"}
     "options",
     [
         {"method": "auto"},
+        {"method": "ona_local", "standardize": "range"},
         {"method": "mona"},
         {"method": "mona", "hierarchies": {}, "aggregate": {"c": "mode"}},
         {"method": "mona", **DIVERSE},
@@ -482,18 +485,19 @@ def test_many_categories_take_little_memory_or_are_refused(options):
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     *refused, megabytes = ended.stdout.splitlines()
     assert int(megabytes) < 500  # 20 000 × 10 000 float64 are 1526
-    if options["method"] in ("auto", "mona"):
+    if options["method"] in ("auto", "ona_local", "mona"):
         assert not refused
     else:
-        assert "choose method 'mona' or 'mondrian'" in refused[0]
+        assert "choose method 'ona_local', 'mona' or 'mondrian'" in refused[0]
 
 
 def test_parts_that_no_tree_divides_are_halved(monkeypatch):
     table = {"a": [f"a{i}" for i in range(900)], "b": [f"b{i // 2}" for i in range(900)]}
     module, made = sys.modules[divide_wide.__module__], []
+    expanded = CategoryColumns.expanded_records
     monkeypatch.setattr(module, "NARROW", 100)
     monkeypatch.setattr(module, "WIDE", 20_000)
-    monkeypatch.setattr(module, "_expanded", _watched(module._expanded, made))
+    monkeypatch.setattr(CategoryColumns, "expanded_records", _watched(expanded, made))
     monkeypatch.setattr(_grouping, "MANY_CELLS", 0)
     release = mag.microaggregate(table, 3, ["a", "b"], method="mona", aggregate="mode")
     assert release.guarantee.smallest >= 3

@@ -5,9 +5,10 @@ import pytest
 
 import mag
 from mag._lib.progress import Progress
-from mag.methods import _regions, automatic, ona_local
+from mag.methods import automatic, ona_local
 from mag.methods._best_of import sum_of_squares
-from mag.methods.anneal import regions
+from mag.methods.anneal import falling
+from mag.methods.mondrian.regions import rotation
 from tests.data.records import records
 
 
@@ -31,9 +32,9 @@ TABLES = {
 def small_parts(monkeypatch):
     """Small tables have many parts."""
     monkeypatch.setattr(ona_local, "RECORDS_PER_START", 300)
-    monkeypatch.setattr(ona_local, "RECORDS_PER_PART", 100)
+    monkeypatch.setattr(ona_local, "RECORDS_PER_ONA_PART", 100)
     monkeypatch.setattr(ona_local, "GROUPS_PER_PART", 8)
-    monkeypatch.setattr(regions, "RECORDS_PER_PART", 100)
+    monkeypatch.setattr(falling, "RECORDS_PER_PART", 100)
 
 
 @pytest.mark.parametrize("k", [2, 3, 7, 20])
@@ -101,8 +102,8 @@ def test_one_part_loses_as_little_as_ona_star(seed):
 @pytest.mark.parametrize("d", [3, 6])
 def test_parts_lose_little_more_than_ona_star(d, small_parts, monkeypatch):
     monkeypatch.setattr(ona_local, "RECORDS_PER_START", 1 << 14)  # halves to start from cost more: 5 to 12 %
-    monkeypatch.setattr(ona_local, "RECORDS_PER_PART", 400)
-    monkeypatch.setattr(regions, "RECORDS_PER_PART", 400)
+    monkeypatch.setattr(ona_local, "RECORDS_PER_ONA_PART", 400)
+    monkeypatch.setattr(falling, "RECORDS_PER_PART", 400)
     local, whole = (mag.multivariate(records(4000, d), 4, method=m).information_loss for m in ("ona_local", "ona_star"))
     assert local < 1.05 * whole
 
@@ -126,25 +127,25 @@ def test_groups_straddle_the_first_cut(small_parts):
 
 def test_directions_are_rotations():
     X = records(50, 5)
-    turned = X @ _regions.rotation(5, np.random.default_rng(0))
+    turned = X @ rotation(5, np.random.default_rng(0))
     np.testing.assert_allclose(turned @ turned.T, X @ X.T, atol=1e-12)
     assert np.abs(turned - X).min(axis=0).max() > 1e-3
 
 
 @pytest.mark.parametrize(
-    ("n", "d", "limited", "categories", "name"),
+    ("n", "d", "limited", "by_range", "name"),
     [
         (1000, 10, False, False, "ona_star"),
         (16_000, 10, False, False, "ona_star"),
         (17_000, 10, False, False, "ona_local"),
-        (17_000, 10, False, True, "ona_local"),
         (10**6, 10, False, False, "ona_local"),
-        (10**6, 10, False, True, "mona"),
         (10**6, 10, True, False, "anneal"),
+        (1000, 10, False, True, "ona_local"),
+        (10**6, 10, True, True, "ona_local"),
     ],
 )
-def test_auto_takes_ona_local_for_many_records(n, d, limited, categories, name):
-    assert automatic(n, d, 5, limited, categories) == name
+def test_auto_takes_ona_local_for_many_records(n, d, limited, by_range, name):
+    assert automatic(n, d, 5, limited, by_range) == name
 
 
 def test_auto_takes_ona_star_for_larger_groups():

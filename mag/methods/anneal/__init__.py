@@ -7,6 +7,7 @@ import numpy as np
 from mag._lib.checks import integer, not_negative
 from mag._lib.progress import Progress
 from mag.methods._best_of import sum_of_squares
+from mag.methods.anneal.falling import fall
 from mag.methods.anneal.regions import ROUNDING_COST, Chains, RegionParts
 from mag.methods.anneal.schedule import PILOT_STEPS_PER_RECORD, melt, pilot_plan, warm
 
@@ -48,10 +49,14 @@ def group(
     labels = start
     if sum_of_squares(X, labels) < ROUNDING_COST * len(X) or labels.max() == 0 or progress.step(BEGUN):
         return labels
-    if len(X) <= DIRECT or restarts is not None or _has_time(X, progress):
-        chains = Chains(X, k, labels, restarts or DEFAULT_RESTARTS, random_state, threads)
-        labels = _as_a_whole(chains, WHOLE * steps, progress.span(BEGUN, WHOLE))
-        steps *= 1.0 - WHOLE
+    if len(X) > DIRECT and restarts is None and ((limited and iterations is None) or not _has_time(X, progress)):
+        labels, complete = fall(X, k, labels, steps, random_state, threads, progress.span(BEGUN, 1.0))
+        if not complete:
+            progress.stop()
+        return labels
+    chains = Chains(X, k, labels, restarts or DEFAULT_RESTARTS, random_state, threads)
+    labels = _as_a_whole(chains, WHOLE * steps, progress.span(BEGUN, WHOLE))
+    steps *= 1.0 - WHOLE
     return _in_parts(RegionParts(X, k, labels, random_state, threads), steps, progress.span(WHOLE, 1.0))
 
 

@@ -6,11 +6,11 @@ from mag._compiled.work import work_for
 from mag._lib.progress import Progress
 from mag._lib.threads import each
 from mag.methods._best_of import sum_of_squares
-from mag.methods._regions import divide_groups
 from mag.methods.anneal.moves import COLUMNS_PER_STEP, chain_at, cool, enter, leave
 from mag.methods.anneal.recombine import best_parts, numbered
 from mag.methods.anneal.schedule import LUKEWARM, HeatPlan, short_plan
 from mag.methods.distances.neighbors import neighbors
+from mag.methods.mondrian.regions import divide_groups
 
 WHOLE_NEIGHBORS, PART_NEIGHBORS = (24, 128), (10, 32)  # that are tried: 2k, but no fewer and no more
 RECORDS_PER_PART, MIN_GROUPS_PER_PART = 4096, 16  # records of a part, and groups at least
@@ -52,7 +52,7 @@ class Chains:
     def __init__(
         self, X: np.ndarray, k: int, labels: np.ndarray, restarts: int, random_state: np.random.Generator, threads: int
     ) -> None:
-        self._X, self._threads, self._labels = _pad_columns(X), threads, labels
+        self._X, self._threads, self._labels = pad_columns(X), threads, labels
         near = _nearest(self._X, k, WHOLE_NEIGHBORS, threads)
         self.scale, self.mean = _scale_of(self._X, k, near), sum_of_squares(X, labels) / len(X)
         seeds = random_state.integers(1, 2**62, size=restarts)
@@ -76,7 +76,7 @@ class RegionParts:
     def __init__(
         self, X: np.ndarray, k: int, labels: np.ndarray, random_state: np.random.Generator, threads: int
     ) -> None:
-        self._X, self._k, self._random, self._threads = _pad_columns(X), k, random_state, threads
+        self._X, self._k, self._random, self._threads = pad_columns(X), k, random_state, threads
         self.labels = labels
         self._gains: np.ndarray | None = None
 
@@ -119,15 +119,21 @@ class RegionParts:
         return divide_groups(self._X, self.labels, directions, records, MIN_GROUPS_PER_PART, self._threads, progress)
 
 
-def _pad_columns(X: np.ndarray) -> np.ndarray:
+def pad_columns(X: np.ndarray) -> np.ndarray:
+    """The records with columns of zeros, as steps take several columns at once."""
     n, d = X.shape
     return np.concatenate([X, np.zeros((n, -d % COLUMNS_PER_STEP))], axis=1)
 
 
 def _nearest(X: np.ndarray, k: int, limits: tuple[int, int], threads: int) -> np.ndarray:
     """The neighbors of every record that are tried."""
+    return neighbors(X, count_of_neighbors(len(X), k, limits), threads)
+
+
+def count_of_neighbors(n: int, k: int, limits: tuple[int, int]) -> int:
+    """How many neighbors of each of n records are tried."""
     least, most = limits
-    return neighbors(X, min(max(least, min(2 * k, most)), len(X) - 1), threads)
+    return min(max(least, min(2 * k, most)), n - 1)
 
 
 def _scale_of(X: np.ndarray, k: int, near: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ HEATS_PER_ROUND = 16  # heats of a round
 HOT, COLD = 3.0, 5e-4  # first and last heat, of the mean cost per record
 LUKEWARM, COOL = (0.06, 0.12, 0.03, 0.25), 0.1  # first heats of parts, of their means; their last heat, of the first
 WARM, WARMEST, CHILL = 0.008, 0.3, 0.35  # first heat of a large whole, of the cost of records; its last, of the first
+FALL, HEATS_PER_FALL_ROUND = (0.5, 0.02), 4  # first and last heat of rounds of parts, of their means; heats of a round
 NEGLIGIBLE_COST_SHARE = 1e-3  # of the mean, a cost that counts
 REACH = 3.0  # records whose own cost is at least heat / REACH take part
 MIN_PILOT_COSTS = 32  # least number of pilot costs
@@ -32,6 +33,14 @@ def short_plan(mean: float, heat: float, steps: float) -> HeatPlan:
     """For a part: from a heat at which most of its groups stay together; `steps` per record."""
     heats = np.geomspace(heat * mean, COOL * heat * mean, HEATS_PER_ROUND)
     return HeatPlan(heats, np.append(heats[:-1] / REACH, 0.0), np.full(HEATS_PER_ROUND, steps / HEATS_PER_ROUND))
+
+
+def falling_plan(mean: float, begin: float, end: float, steps: float) -> HeatPlan:
+    """For a part of this mean cost, of a large table: from one fraction of the fall to another one, all records."""
+    done = begin + (end - begin) * np.arange(1, HEATS_PER_FALL_ROUND + 1) / HEATS_PER_FALL_ROUND
+    hot, cold = FALL
+    heats = mean * hot * (cold / hot) ** done
+    return HeatPlan(heats, np.zeros(heats.size), np.full(heats.size, steps / heats.size))
 
 
 def melt(scale: np.ndarray, mean: float, rounds: int, steps: float) -> "Schedule":

@@ -86,12 +86,14 @@ class CategoryColumn:
 class CategoryColumns:
     """The columns of a table of which some are categories.
 
-    `numbers` are the coordinates that are columns as well, and `importance` the weights of their ranges.
+    `numbers` are the coordinates that are columns as well, and `importance` the weights of their ranges.  `by_range` is
+    True where numbers are measured in their ranges and categories by their losses, as they lose when published.
     """
 
     numbers: np.ndarray
     columns: list[CategoryColumn]
     importance: np.ndarray
+    by_range: bool = False
 
     @property
     def effort(self) -> int:
@@ -132,6 +134,11 @@ class CategoryColumns:
         for c, column in enumerate(self.columns):
             columns[c] = replace(columns[c], first=int(starts[column.first]))
         return np.concatenate(blocks, axis=1), replace(self, numbers=starts[self.numbers], columns=columns)
+
+    def expanded_records(self, X: np.ndarray, members: np.ndarray) -> Mixed:
+        """Some records for compiled functions, with all places of the categories that occur among them."""
+        points, own = self.select(members).expand(X[members])
+        return own.records(points)
 
     def records(self, X: np.ndarray) -> Mixed:
         """These records for compiled functions, as their metric."""

@@ -16,6 +16,7 @@ from mag._lib.errors import InputValueError
 from mag.methods.distances.standard import divide_column, magnitude
 
 Records = list[np.ndarray]
+Moments = tuple[np.ndarray, np.ndarray, np.ndarray]
 PER_PART = 1024  # records of the sample, for each part
 SCRAMBLE = (  # by MurmurHash3 (Appleby 2011), and then by SplitMix64 (Steele, Lea & Flood 2014)
     (33, 0xFF51AFD7ED558CCD), (33, 0xC4CEB9FE1A85EC53), (33, 1),
@@ -27,7 +28,7 @@ EVEN = 0.25  # of a part that the smaller half of a column with ties must have; 
 
 @dataclass(frozen=True)
 class ChunkFacts:
-    """Of the columns of a chunk: NaN and infinite values, the smallest and the largest value."""
+    """Of the columns of a chunk: NaN and infinite values, the smallest and the largest value, None without any."""
 
     n: int
     wrong: list[tuple[int, int]]
@@ -59,12 +60,14 @@ class SplitTree:
     halves: "tuple[SplitTree | None, SplitTree | None]"
 
 
-def examine_chunk(records: Records) -> ChunkFacts:
-    """Look at a chunk."""
+def examine_chunk(records: Records, n: int | None = None) -> ChunkFacts:
+    """Look at a chunk, of `n` records if some columns have fewer cells."""
     wrong = [not_finite(column) for column in records]
-    some = bool(records[0].size) and not any(map(any, wrong))
-    low, high = ([extreme(column) for column in records] if some else [] for extreme in (np.min, np.max))
-    return ChunkFacts(records[0].size, wrong, low, high)
+    low, high = (
+        [extreme(column) if column.size and not any(own) else None for column, own in zip(records, wrong, strict=True)]
+        for extreme in (np.min, np.max)
+    )
+    return ChunkFacts(records[0].size if n is None else n, wrong, low, high)
 
 
 def locate_columns(chunks: list[ChunkFacts], names: list[Any], k: int) -> Transform:
@@ -76,36 +79,34 @@ def locate_columns(chunks: list[ChunkFacts], names: list[Any], k: int) -> Transf
             refuse(f"column {name!r}", nans, infinities)
     if n < k:
         raise InputValueError(f"k must be an integer in [1, n={n}]; got {k}.")
-    low = [min(chunk.low[j] for chunk in chunks if chunk.n) for j in range(len(names))]
-    high = [max(chunk.high[j] for chunk in chunks if chunk.n) for j in range(len(names))]
+    nothing = np.int64(0)  # of a column without any cell
+    low = [min((c.low[j] for c in chunks if c.low[j] is not None), default=nothing) for j in range(len(names))]
+    high = [max((c.high[j] for c in chunks if c.high[j] is not None), default=nothing) for j in range(len(names))]
     exponent = [magnitude(a, b) for a, b in zip(low, high, strict=True)]
     before = np.concatenate([[0], np.cumsum([chunk.n for chunk in chunks])])[:-1].tolist()
     return Transform(n, before, low, exponent, np.zeros(len(names)), np.ones(len(names)))
 
 
-def compute_moments(records: Records, transform: Transform) -> tuple[int, np.ndarray, np.ndarray]:
-    """How many records, the means of their columns, and the sums of squares around these."""
+def compute_moments(records: Records, transform: Transform, present: Any = True) -> Moments:
+    """How many cells each column has, their means, and the sums of squares around these; only `present` cells count."""
     y = standardize_records(records, transform)
-    if not len(y):
-        return 0, np.zeros(len(records)), np.zeros(len(records))
-    mean = y.mean(axis=0)
-    mean += (y - mean).mean(axis=0)
-    return len(y), mean, np.square(y - mean).sum(axis=0)
+    n = np.broadcast_to(present, y.shape).sum(axis=0)
+    some = np.maximum(n, 1)
+    mean = y.sum(axis=0, where=present) / some
+    mean += (y - mean).sum(axis=0, where=present) / some
+    return n, mean, np.square(y - mean).sum(axis=0, where=present)
 
 
-def measure_units(
-    chunks: list[tuple[int, np.ndarray, np.ndarray]], transform: Transform, standardize: bool
-) -> Transform:
+def measure_units(chunks: list[Moments], transform: Transform, standardize: bool) -> Transform:
     """Means and deviations of whole columns, from those of the chunks  (Chan, Golub & LeVeque 1983)."""
     n, mean, squares = chunks[0]
     for size, other, more in chunks[1:]:
-        if size:
-            step = other - mean
-            mean = mean + step * (size / (n + size))
-            squares = squares + more + step * step * (n * size / (n + size))
-            n += size
+        step, some = other - mean, np.maximum(n + size, 1)
+        mean = mean + step * (size / some)
+        squares = squares + more + step * step * (n * size / some)
+        n = n + size
     if standardize:
-        deviation = np.sqrt(squares / n)
+        deviation = np.sqrt(squares / np.maximum(n, 1))
         unit = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
     else:
         largest = max((e for e, square in zip(transform.exponent, squares, strict=True) if square), default=0)
@@ -133,14 +134,17 @@ def add_chance(z: np.ndarray, numbers: np.ndarray) -> np.ndarray:
     return np.column_stack([z, bits * 2.0**-64])
 
 
-def require_strata(sizes: np.ndarray, k: int) -> None:
-    """Raise an error where a stratum has fewer than k records."""
+def require_strata(sizes: np.ndarray, k: int, missing: bool = False) -> None:
+    """Raise an error where a stratum has fewer than k records; `missing` cells may be what tells strata apart."""
     small = sizes[sizes < k]
     if small.size:
         are = "is" if small.size == 1 else "are"
+        also = " (records that miss the same cells are one)" if missing else ""
+        fewer = ", fewer to mask that miss cells" if missing else ""
         raise InputValueError(
-            f"every stratum must have at least k={k} records: {small.size} of {sizes.size} strata {are} too "
-            f"small, with {small.sum()} of {sizes.sum()} records in all; use fewer columns in by, or a smaller k."
+            f"every stratum{also} must have at least k={k} records: {small.size} of {sizes.size} strata {are} too "
+            f"small, with {small.sum()} of {sizes.sum()} records in all; use fewer columns in by{fewer}, or a "
+            "smaller k."
         )
 
 
@@ -153,6 +157,13 @@ def sample_records(
     rows = np.sort(np.random.default_rng([seed, chunk]).choice(n, count, replace=False))
     z = add_chance(standardize_records([column[rows] for column in records], transform), transform.before[chunk] + rows)
     return z if strata is None else np.column_stack([z, strata[rows]])
+
+
+def sample_groups(labels: np.ndarray, part: int, share: float) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of about this share of the groups of a part, chosen at random, and their groups, numbered from 0."""
+    chance = np.random.default_rng([0, part]).random(int(labels.max(initial=-1)) + 1)
+    rows = np.flatnonzero((chance < share)[labels])
+    return rows, np.unique(labels[rows], return_inverse=True)[1]
 
 
 def grow_tree(samples: list[np.ndarray], transform: Transform, parts: int, k: int, most: int = 0) -> SplitTree | None:
@@ -233,13 +244,21 @@ def _leaves(z: np.ndarray, rows: np.ndarray, tree: SplitTree | None) -> Iterator
     yield from _leaves(z, rows[~below], tree.halves[1])
 
 
-def repair_parts(leaves: list[np.ndarray], tree: SplitTree | None, k: int) -> np.ndarray:
+def repair_parts(
+    leaves: list[np.ndarray], tree: SplitTree | None, k: int, units: "list[LeafUnits] | None" = None
+) -> np.ndarray:
     """The part of every leaf: a leaf, or several if a half received fewer than 2k records; counted, not expected.
 
-    Halves of different strata are not joined.
+    Halves of different strata are not joined.  With `units`, 2k of these are counted in place of records.
     """
     counts = np.sum(leaves, axis=0)
     numbers = iter(range(len(counts)))
+    owners = [] if units is None else _list_owners(units, len(counts))
+
+    def count(members: list[int]) -> int:
+        if units is None:
+            return int(counts[members].sum())
+        return np.unique(np.concatenate([owners[leaf] for leaf in members])).size
 
     def settle(tree: SplitTree | None) -> list[list[int]]:
         if tree is None:
@@ -248,16 +267,55 @@ def repair_parts(leaves: list[np.ndarray], tree: SplitTree | None, k: int) -> np
         if tree.column == STRATUM:
             return first + second
         # a half of fewer than 2k records is one part, even if it was divided
-        if counts[first[0]].sum() < 2 * k:
+        if count(first[0]) < 2 * k:
             return [first[0] + second[0], *second[1:]]
-        if counts[second[0]].sum() < 2 * k:
+        if count(second[0]) < 2 * k:
             return [*first[:-1], first[-1] + second[0]]
         return first + second
 
-    part = np.zeros(len(counts), np.int32)
-    for p, members in enumerate(settle(tree)):
+    part, settled = np.zeros(len(counts), np.int32), settle(tree)
+    for p, members in enumerate(settled):
         part[members] = p
+    if units is not None:
+        _require_owners([count(members) for members in settled], k, tree)
     return part
+
+
+@dataclass(frozen=True)
+class LeafUnits:
+    """Units of the leaves of a chunk: which unit, in which leaf."""
+
+    leaf: np.ndarray
+    unit: np.ndarray
+
+
+def list_units(leaf: np.ndarray, units: np.ndarray, k: int) -> LeafUnits:
+    """Different units of each leaf, at most 2k of them: enough to tell whether parts of leaves have 2k."""
+    order = np.lexsort([units, leaf])
+    leaf, units = leaf[order], units[order]
+    first = np.append(np.ones(min(leaf.size, 1), bool), (leaf[1:] != leaf[:-1]) | (units[1:] != units[:-1]))
+    leaf, units = leaf[first], units[first]
+    few = np.arange(leaf.size) - np.searchsorted(leaf, leaf) < 2 * k
+    return LeafUnits(leaf[few], units[few])
+
+
+def _list_owners(units: list[LeafUnits], n: int) -> list[np.ndarray]:
+    """The listed units of each of n leaves, of all chunks together."""
+    leaf, own = (np.concatenate(words) for words in zip(*((one.leaf, one.unit) for one in units), strict=True))
+    order = np.argsort(leaf, kind="stable")
+    return np.split(own[order], np.searchsorted(leaf[order], np.arange(1, n)))
+
+
+def _require_owners(counts: list[int], k: int, tree: SplitTree | None) -> None:
+    """Raise an error where a stratum, which is one part then, has fewer than k units."""
+    if small := sum(0 < count < k for count in counts):
+        if tree is None or tree.column != STRATUM:
+            raise InputValueError(f"k must be an integer in [1, the number of units={min(counts)}]; got {k}.")
+        have = "has" if small == 1 else "have"
+        raise InputValueError(
+            f"every stratum must have at least k={k} units: {small} {have} fewer; use fewer columns in by, or a "
+            "smaller k."
+        )
 
 
 def count_leaves(leaf: np.ndarray, parts: int, strata: np.ndarray | None = None) -> np.ndarray:

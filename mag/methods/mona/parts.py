@@ -8,11 +8,10 @@ from mag._lib.progress import Progress
 from mag._lib.threads import each
 from mag.methods.distances.hierarchies import CategoryColumns, select
 from mag.methods.distances.metric import metric_of
-from mag.methods.distances.mixed import Mixed
 from mag.methods.mondrian.halving import RULE_VARIANCE, labels_of, parts_of
 from mag.methods.ona import ona_star
 from mag.methods.ona.phases import group_part, part_at
-from mag.methods.ona.rounds import MAX_ROUNDS
+from mag.methods.ona.rounds import MAX_ONA_ROUNDS
 
 RECORDS_WORTH_ALL_THREADS = 4096  # records of a part that is worth all threads
 RECORDS_PER_JOB = 1 << 13  # records of the small parts that one job groups
@@ -48,9 +47,9 @@ def group_parts(
         work = None if sparse else work_for(part_at, largest, k)
         for p in some:
             own = members(p)
-            part = _expanded(X, sparse, own) if sparse else select(records, own)
+            part = sparse.expanded_records(X, own) if sparse else select(records, own)
             own_work = work_for(part_at, metric_of(part), k) if work is None else work
-            if not group_part(own_work, part, k, MAX_ROUNDS, labels, own):
+            if not group_part(own_work, part, k, MAX_ONA_ROUNDS, labels, own):
                 labels[own] = star(own, 1, progress.silent())
 
     def star(own: np.ndarray, threads: int, progress: Progress) -> np.ndarray:
@@ -98,9 +97,3 @@ def divide_wide(
         orders.append(own[inner])
         cuts.append(first + begins)
     return np.concatenate(orders), np.concatenate(cuts)
-
-
-def _expanded(X: np.ndarray, trees: CategoryColumns, own: np.ndarray) -> Mixed:
-    """Some records with all of their coordinates."""
-    points, own_trees = trees.select(own).expand(X[own])
-    return own_trees.records(points)

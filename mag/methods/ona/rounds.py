@@ -17,7 +17,7 @@ from mag.methods.mdav import mdav_plus
 from mag.methods.ona.one_by_one import visit_records
 from mag.methods.ona.phases import form_groups, groups_now, refresh, rounds_at, visit
 
-MAX_ROUNDS = 30  # as in section 6.5
+MAX_ONA_ROUNDS = 30  # as in section 6.5
 GROUPS_PER_STEP = 512  # groups, or records, a step
 EXPECTED_LATER_GAIN = 0.05  # of its cost that a grouping is expected to lose after the first round
 SLOWER = 0.7  # share of the remaining work that is left after a round: a guess for the progress bar
@@ -91,7 +91,7 @@ def _rounds(
     work = work_for(rounds_at, metric_of(X), k)
     form_groups(work, X, k, labels)
     before = np.inf
-    for number in range(MAX_ROUNDS):
+    for number in range(MAX_ONA_ROUNDS):
         for _ in turn(work):  # between two steps the groups are always valid
             if progress.step(1.0 - SLOWER**number):
                 groups_now(work, X, k, labels)

@@ -18,7 +18,7 @@ from mag.methods.distances.remaining import the_rest
 from mag.methods.orders.consecutive import IntegerColumns, labels_in_order
 
 NEIGHBORS_PER_RECORD = 16  # nearest records of every record
-LISTS = 0.7  # of the progress is for them
+SHARE_OF_LISTS = 0.7  # of the progress is for them
 RECORDS_WORTH_SEARCHING = 256  # records that are worth another search
 COORDINATES_PER_CLOCK_LOOK = 2**24  # largest number of coordinates visited between two looks at the clock
 
@@ -50,9 +50,9 @@ def _walk_on(X: np.ndarray, start: int, threads: int, progress: Progress) -> np.
     n, d = X.shape
     work, path, done = work_for(field_at, metric_of(X)), np.empty(n, np.int64), 1
     path[0] = start
-    near, _ = neighbor_lists(work, X, min(NEIGHBORS_PER_RECORD, n - 1), threads, progress.span(0.0, LISTS))
+    near, _ = neighbor_lists(work, X, min(NEIGHBORS_PER_RECORD, n - 1), threads, progress.span(0.0, SHARE_OF_LISTS))
     last = n if n <= RECORDS_WORTH_SEARCHING else n - n // 4
-    while done < last and not progress.step(LISTS + (1.0 - LISTS) * done / n):
+    while done < last and not progress.step(SHARE_OF_LISTS + (1.0 - SHARE_OF_LISTS) * done / n):
         stop = min(last, done + 1 + COORDINATES_PER_CLOCK_LOOK // ((n - done) * d))
         walk(work, X, near, path, done, stop)
         done = stop

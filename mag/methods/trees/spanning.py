@@ -25,7 +25,7 @@ from mag.methods.distances.neighbors import neighbor_lists
 RECORDS_PER_LIST = 16  # records of a list
 RECORDS_PER_SEARCH = 64  # records that one call searches for
 CALLS_PER_CLOCK_LOOK = 16  # calls of a thread between two looks at the clock
-LISTS = 0.7  # of the progress is for the lists
+SHARE_OF_LISTS = 0.7  # of the progress is for the lists
 
 # Records: their component, position in the list, nearest record outside if that was searched for, how far that is at
 # least.  Components: the length, lower and higher record of the shortest edge.
@@ -35,7 +35,7 @@ Offers = namedtuple("Offers", "component rank other bound length low high")
 def spanning_tree(X: np.ndarray, threads: int, progress: Progress) -> tuple[np.ndarray, np.ndarray]:
     """The n-1 edges, as lower and higher records, and their squared lengths; fewer if the time is up."""
     n, work = len(X), work_for(field_at, metric_of(X))
-    lists = neighbor_lists(work, X, min(RECORDS_PER_LIST, n - 1), threads, progress.span(0.0, LISTS))
+    lists = neighbor_lists(work, X, min(RECORDS_PER_LIST, n - 1), threads, progress.span(0.0, SHARE_OF_LISTS))
     edges, lengths, count = np.empty((n - 1, 2), np.int64), np.empty(n - 1), 0
     whole = np.empty(-(-n // RECORDS_PER_BLOCK), np.int64)  # the component of a block
     offers = Offers(
@@ -58,7 +58,7 @@ def spanning_tree(X: np.ndarray, threads: int, progress: Progress) -> tuple[np.n
             batches = [some[b : b + RECORDS_PER_SEARCH] for b in range(0, max(some.size, 1), RECORDS_PER_SEARCH)]
             each(lambda batch: search_outside(work, X, offers, whole, batch), batches, threads)
             offer_edges(offers, some)
-            if progress.step(LISTS + (1.0 - LISTS) * count / n):
+            if progress.step(SHARE_OF_LISTS + (1.0 - SHARE_OF_LISTS) * count / n):
                 return edges[:0], lengths[:0]
         count = join(offers, edges, lengths, count)
     return edges[:count], lengths[:count]
