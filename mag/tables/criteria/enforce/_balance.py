@@ -7,31 +7,18 @@ the cut change sides until both sides satisfy the criterion.  Only counts of sen
 exact integers: records are chosen when the best column is known.
 """
 
-from collections import namedtuple
-
 import numpy as np
 
 from mag._compiled.jit import called, jit
 from mag.methods.mondrian.cutting import gain_of, list_children, loss_of
 from mag.methods.mondrian.halving import CLEARLY, sort_part
-
-CLOSE, DIVERSE = 0, 1  # kinds of rules
-
-# The sensitive `codes` of records and their `totals` in a table of `n` records.  CLOSE: the distance from the table is
-# at most p / q.  DIVERSE: at least p different codes.  `far`: the records that leave a child are those farthest away.
-Rule = namedtuple("Rule", "codes totals n kind p q far")
+from mag.methods.mondrian.pairs import CLOSE, lack
 
 
 @called
 def _holds(rule, counts, size):
     """Whether a part with these counts satisfies the criterion."""
-    total = 0
-    for v in range(counts.size):
-        if rule.kind == CLOSE:
-            total += abs(rule.n * counts[v] - size * rule.totals[v])
-        elif counts[v] > 0:
-            total += 1
-    return rule.q * total <= 2 * rule.p * size * rule.n if rule.kind == CLOSE else total >= rule.p
+    return lack(rule, counts, size) == 0.0
 
 
 @called

@@ -16,8 +16,9 @@ from mag._lib.progress import Progress
 from mag.methods.distances.hierarchies import CategoryColumns
 from mag.methods.mondrian.cutting import new_parts, parts_of_trees, table_of
 from mag.methods.mondrian.halving import labels_of
+from mag.methods.mondrian.pairs import CLOSE, DIVERSE, Rule
 from mag.tables.criteria.distinct import Distinct
-from mag.tables.criteria.enforce._balance import CLOSE, DIVERSE, Rule, cut_part
+from mag.tables.criteria.enforce._balance import cut_part
 from mag.tables.criteria.enforce._constraint import Constraint
 from mag.tables.criteria.equal import Equal
 
@@ -34,9 +35,9 @@ def cut_groups(
     z: np.ndarray, k: int, trees: CategoryColumns | None, constraints: Sequence[Constraint], progress: Progress
 ) -> np.ndarray:
     """Labels 0, 1, … of groups of at least k records for which all constraints hold, as they do for all records."""
+    if len(constraints) == 1 and rules_of(constraints[0], z):
+        return cut_further(z, k, np.zeros(len(z), np.int64), trees, constraints[0], progress)
     trees = columns_of(z, trees)
-    if len(constraints) == 1 and (rules := _rules_of(constraints[0], z)):
-        return _cut_balanced(z, k, trees, rules, progress)
 
     def allowed(rows: np.ndarray) -> bool:
         return all(constraint.judge_lists([rows])[0][0] for constraint in constraints)
@@ -44,9 +45,21 @@ def cut_groups(
     return labels_of(*parts_of_trees(z, k, k, trees, 1, progress, allowed))
 
 
-def _cut_balanced(z: np.ndarray, k: int, trees: CategoryColumns, rules: list[Rule], progress: Progress) -> np.ndarray:
-    table, parts = table_of(z, trees), new_parts(len(z))
-    waiting = deque([(0, len(z))])
+def cut_further(
+    z: np.ndarray,
+    k: int,
+    labels: np.ndarray,
+    trees: CategoryColumns | None,
+    constraint: Constraint,
+    progress: Progress,
+) -> np.ndarray:
+    """The same for groups that satisfy a constraint with a rule: each is cut while all of its parts do."""
+    table, parts, rules = table_of(z, columns_of(z, trees)), new_parts(len(z)), rules_of(constraint, z)
+    parts.order[:] = np.argsort(labels, kind="stable")
+    sizes = np.bincount(labels)
+    starts = np.cumsum(sizes) - sizes
+    parts.cuts[starts] = 1
+    waiting = deque(zip(starts.tolist(), (starts + sizes).tolist(), strict=True))
     while waiting and not progress.step(0.0):
         start, stop = waiting.popleft()
         for rule in rules if stop - start >= 2 * k else ():
@@ -59,7 +72,7 @@ def _cut_balanced(z: np.ndarray, k: int, trees: CategoryColumns, rules: list[Rul
     return labels_of(parts.order, np.flatnonzero(parts.cuts))
 
 
-def _rules_of(constraint: Constraint, z: np.ndarray) -> list[Rule]:
+def rules_of(constraint: Constraint, z: np.ndarray) -> list[Rule]:
     """The criterion for compiled functions, the strictest first; none where it has no such form, or 64 bits."""
     criterion, totals = constraint.criterion, constraint.totals.astype(np.int64)
     n, codes, far = int(totals.sum()), constraint.codes.astype(np.int64), np.square(z).sum(axis=1)
