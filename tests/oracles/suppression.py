@@ -10,13 +10,23 @@ def equal(first, second, wildcard):
     return first == second
 
 
-def holds(records, demands, wildcard):
-    """Whether every record equals k records, itself included, in the columns of every demand (columns, k)."""
-    for columns, k in demands:
-        cells = [tuple(record[j] for j in columns) for record in records]
-        if any(sum(equal(own, other, wildcard) for other in cells) < k for own in cells):
-            return False
-    return True
+def holds(records, demands, wildcard, units=None, strata=None):
+    """Whether every record equals k records, itself included, in the columns of every demand (columns, k).
+
+    With units, the units of these records count; with strata, records equal those of their stratum only.
+    """
+    return all(count(records, columns, wildcard, units, strata) >= k for columns, k in demands)
+
+
+def count(records, columns, wildcard, units=None, strata=None):
+    """The least number of records, or units, that equal a record in some columns."""
+    units = range(len(records)) if units is None else units
+    strata = [None] * len(records) if strata is None else strata
+    rows = [(tuple(record[j] for j in columns), *own) for record, *own in zip(records, units, strata, strict=True)]
+    return min(
+        len({unit for other, unit, place in rows if place == stratum and equal(cells, other, wildcard)})
+        for cells, _, stratum in rows
+    )
 
 
 def fewest(records, demands, prices, wildcard):

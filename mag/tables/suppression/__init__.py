@@ -11,7 +11,7 @@ import numpy as np
 from mag.tables.suppression import value, wildcard
 from mag.tables.suppression._patterns import Demand
 
-READINGS: dict[str, Callable[[np.ndarray, list[Demand], np.ndarray], np.ndarray]] = {
+READINGS: dict[str, Callable[[np.ndarray, list[Demand], np.ndarray, np.ndarray | None], np.ndarray]] = {
     "value": value.suppress,
     "wildcard": wildcard.suppress,
 }

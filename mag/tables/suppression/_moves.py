@@ -1,26 +1,30 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """Records that change their pattern: into a class that exists, or with others into a new one, where that is cheaper.
 
-A class is a pattern and the values that it leaves.  It has no records, or at least k.  A record without a pattern is
-`UNPLACED`; it still pays the price of the pattern that it had.
+A class is a pattern and the values that it leaves.  It has no records, or those of at least k units; where k counts
+records, each is a unit.  A record without a pattern is `UNPLACED`; it still pays the price of the pattern that it had.
 """
 
 from collections import namedtuple
 
 import numpy as np
 
-from mag._compiled.jit import called, jit
+from mag._compiled.jit import called, inlined, jit
 
 UNPLACED = -1
 MIN_SAVED = 1e-9  # smaller savings are rounding errors of prices
 MAX_SCANNED = 2048  # records of a class among which members are searched
 
 # k; prices of patterns, and their columns as bits; the class of pattern × kind, -1 where a kind misses cells of others;
-# the kinds of every class, from `start` on; the records of every kind, from `first` on; and the kind of every record
-PatternClasses = namedtuple("PatternClasses", "k price bits of_kind start kinds first records kind")
-# of every record: its pattern, and what it pays; of every class: its size, and whether it was dissolved in this pass;
-# `touched` are records that changed since the last decision, `before` their patterns until then, or NOT_TOUCHED
-State = namedtuple("State", "pattern paid size tried touched before")
+# the kinds of every class, from `start` on; the records of every kind, from `first` on; the kind of every record, and
+# its unit; and the records of every unit, from `first_of_unit` on
+PatternClasses = namedtuple(
+    "PatternClasses", "k price bits of_kind start kinds first records kind unit first_of_unit of_unit"
+)
+# of every record: its pattern, and what it pays; of every class: its units and records, and whether it was dissolved in
+# this pass; `touched` are records that changed since the last decision, `before` their patterns until then, or
+# NOT_TOUCHED
+State = namedtuple("State", "pattern paid units size tried touched before")
 NOT_TOUCHED = -2
 
 
@@ -66,7 +70,7 @@ def absorb(classes, state, r):
                 cost = classes.price[s] + state.size[own] * (classes.price[s] - classes.price[q])
                 if cost < least:
                     best, taken, least = s, own, cost
-            if scanned > MAX_SCANNED:
+            if scanned > MAX_SCANNED and best >= 0:
                 break
     to = classes.of_kind[best, classes.kind[r]]
     for at in range(classes.start[to], classes.start[to + 1]):
@@ -80,17 +84,17 @@ def absorb(classes, state, r):
 @jit
 def improve(classes, state, order):
     """One pass over all records that pay, and their classes; how much they save."""
-    members, evicted = np.empty(classes.k, np.int64), np.empty(2 * classes.k, np.int64)
+    members, evicted = np.empty(classes.k, np.int64), np.empty(order.size, np.int64)
     saved = 0.0
     for r in order:
-        if state.paid[r] > 0 and state.size[class_of(classes, state, r)] > classes.k:
+        if state.paid[r] > 0 and state.units[class_of(classes, state, r)] - is_last(classes, state, r) >= classes.k:
             n_touched, change = place(classes, state, r, -MIN_SAVED, members, 0)
             accept(state, n_touched)
             saved -= change
     state.tried[:] = False
     for r in order:
         own = class_of(classes, state, r)
-        if state.paid[r] > 0 and not state.tried[own] and state.size[own] < 2 * classes.k:
+        if state.paid[r] > 0 and not state.tried[own] and state.units[own] < 2 * classes.k:
             state.tried[own] = True
             saved += dissolve(classes, state, own, state.pattern[r], evicted, members)
     return saved
@@ -154,12 +158,13 @@ def place(classes, state, r, limit, members, n_touched):
 
 @called
 def recruit(classes, state, to, s, r, members):
-    """Find k-1 other members of a class without records: those that pay most; the change of their prices."""
-    found, scanned, need = 0, 0, classes.k - 1
+    """Find k-1 other members of a class without records, of other units: those that pay most; the change of prices."""
+    found, scanned, need, units = 0, 0, classes.k - 1, has_units(classes)
     for at in range(classes.start[to], classes.start[to + 1]):
         kind = classes.kinds[at]
         for other in classes.records[classes.first[kind] : classes.first[kind + 1]]:
-            if other != r and is_free(classes, state, other, r, members[:found]):
+            is_other = is_of_other_unit(classes, other, r, members[:found]) if units else other != r
+            if is_other and is_free(classes, state, other, r, members[:found]):
                 place_of = found
                 found = min(found + 1, need)
                 while place_of > 0 and state.paid[members[place_of - 1]] < state.paid[other]:
@@ -185,19 +190,51 @@ def is_free(classes, state, r, founder, members):
     if state.pattern[r] == UNPLACED:
         return True
     own = class_of(classes, state, r)
-    spare = state.size[own] - classes.k
-    if spare >= classes.k:
+    spare = state.units[own] - classes.k
+    if spare >= classes.k or not is_last(classes, state, r):
         return True
-    spare -= is_in(classes, state, founder, own)
+    spare -= is_lost(classes, state, founder, own)
     for other in members:
-        spare -= is_in(classes, state, other, own)
+        spare -= is_lost(classes, state, other, own)
     return spare > 0
 
 
 @called
-def is_in(classes, state, r, own):
-    """1 where a record is in this class, otherwise 0."""
-    return np.int64(state.pattern[r] != UNPLACED and class_of(classes, state, r) == own)
+def is_lost(classes, state, r, own):
+    """1 where this class has a unit less without a record, otherwise 0."""
+    in_class = state.pattern[r] != UNPLACED and class_of(classes, state, r) == own
+    return is_last(classes, state, r) if in_class else np.int64(0)
+
+
+@inlined
+def is_last(classes, state, r):
+    """1 where no other record of its unit is in the class of a record that is placed, otherwise 0."""
+    return find_last(classes, state, r) if has_units(classes) else np.int64(1)
+
+
+@called
+def find_last(classes, state, r):
+    """The same where units may have several records."""
+    own, unit = class_of(classes, state, r), classes.unit[r]
+    for at in range(classes.first_of_unit[unit], classes.first_of_unit[unit + 1]):
+        other = classes.of_unit[at]
+        if other != r and state.pattern[other] != UNPLACED and class_of(classes, state, other) == own:
+            return np.int64(0)
+    return np.int64(1)
+
+
+@inlined
+def is_of_other_unit(classes, r, founder, members):
+    """Whether a record is of another unit than the founder of a new class and its members so far."""
+    if classes.unit[r] == classes.unit[founder]:
+        return False
+    return not np.any(classes.unit[members] == classes.unit[r])
+
+
+@inlined
+def has_units(classes):
+    """Whether a unit may have several records."""
+    return classes.unit.size >= classes.first_of_unit.size
 
 
 @called
@@ -208,10 +245,14 @@ def move(classes, state, r, s, n_touched):
         state.touched[n_touched] = r
         n_touched += 1
     if state.pattern[r] != UNPLACED:
-        state.size[class_of(classes, state, r)] -= 1
+        own = class_of(classes, state, r)
+        state.units[own] -= is_last(classes, state, r)
+        state.size[own] -= 1
     state.pattern[r] = s
     if s != UNPLACED:
-        state.size[class_of(classes, state, r)] += 1
+        own = class_of(classes, state, r)
+        state.units[own] += is_last(classes, state, r)
+        state.size[own] += 1
         state.paid[r] = classes.price[s]
     return n_touched
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mag._lib.number import find_first_rows, number_rows
+from mag._lib.number import count_distinct, find_first_rows, number_rows
 
 MISSING = 0  # the code of a missing or suppressed cell
 MAX_CLASSES = 2**25  # numbers of classes that are held at once: patterns × kinds of records
@@ -30,19 +30,29 @@ class Kinds:
     """Records that are equal are of one kind.
 
     `codes` are the cells of a kind, `of_record` the kind of every record, and `missing` the bits of the columns that a
-    kind misses.
+    kind misses; `units` are the numbers of the records' units, None where k counts records.
     """
 
     codes: np.ndarray
     of_record: np.ndarray
     missing: np.ndarray
+    units: np.ndarray | None
 
     @classmethod
-    def of(cls, codes: np.ndarray) -> "Kinds":
+    def of(cls, codes: np.ndarray, units: np.ndarray | None = None) -> "Kinds":
         """Of records (rows) with codes from 0 on."""
         of_record = number_rows(list(codes.T))
         kinds = codes[find_first_rows(of_record)]
-        return cls(kinds, of_record, (kinds == MISSING) @ (1 << np.arange(codes.shape[1])))
+        return cls(kinds, of_record, (kinds == MISSING) @ (1 << np.arange(codes.shape[1])), units)
+
+    def count(self, own: np.ndarray) -> np.ndarray:
+        """How many units, or records, each class has; `own` is the class of every kind."""
+        return count_members(own[self.of_record], self.units)
+
+
+def count_members(own: np.ndarray, units: np.ndarray | None) -> np.ndarray:
+    """How many units, or records where these are None, each class has; `own` is the class of every record."""
+    return np.bincount(own) if units is None else count_distinct(own, units)
 
 
 def list_patterns(prices: Sequence[float], kinds: Kinds) -> tuple[list[int], np.ndarray]:

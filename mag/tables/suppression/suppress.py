@@ -5,8 +5,9 @@ from typing import Any, Literal
 
 from mag.api.table_options import Options
 from mag.api.types import RandomState
-from mag.tables.suppression.cells import Suppression, release_suppressed
-from mag.tables.types import Names, Rest
+from mag.tables.suppression.cells import release_suppressed
+from mag.tables.suppression.release import Suppression
+from mag.tables.types import Names, Rest, SmallStrata
 
 
 def suppress(
@@ -15,10 +16,13 @@ def suppress(
     columns: Names,
     *,
     # options: written by tools.names from mag.api.table_options
+    by: Names | None = None,
+    unit: Any = None,
     sets: Sequence[Any] | None = None,
     importance: Mapping[Any, float] | None = None,
     subsets: Mapping[int, int] | None = None,
     missing: Literal["value", "wildcard"] = "value",
+    small_strata: SmallStrata = "error",
     keep: Names = (),
     drop: Names = (),
     rest: Rest = "error",
@@ -39,6 +43,12 @@ def suppress(
         The smallest class.
     columns : column name or list of them
         The quasi-identifiers, of any type.
+    by : column name or list of them, optional
+        Quasi-identifiers whose cells stay: classes never mix their values.  A missing value is a value.
+    unit : column name, optional
+        The column that names the person, household or firm of each record.  k then counts these units instead of
+        records: every class has records of at least k of them, and strata with fewer than k units are small.  The
+        column is not published.
     sets : sequence, optional
         Several sets of `columns`, each a list of names, or a pair of such a list and its own k: records are alike in
         the columns of each set, but not in all columns.  Sets may share columns.
@@ -49,6 +59,10 @@ def suppress(
     missing : {"value", "wildcard"}
         How to read a missing cell: "value", where it equals missing cells only, so that classes are of at least k equal
         records; "wildcard" is weaker: it equals every value.
+    small_strata : {"error", "merge", "suppress"}
+        How to treat strata with fewer than k records, or units: raise an error, pool them (with each other, then with
+        the next smallest; where pooled records differ in a column of `by`, that cell becomes missing), or withhold
+        them.
     keep, drop : column name or list of them
         Columns that are published unchanged and not covered by the guarantee, and columns that are not published.
     rest : {"drop", "error", "keep"}

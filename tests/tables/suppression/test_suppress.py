@@ -143,11 +143,11 @@ def test_missing_cells_count_as_suppressed():
     table = pl.DataFrame({"a": [1, 1, None, None], "b": [1, 1, 2, 2]})
     release = mag.suppress(table, 2, ["a", "b"])
     assert release.guarantee.cells == 0
-    assert "2 cells were missing before" in " ".join(release.warnings)
+    assert "Cells that were missing before are" in " ".join(release.warnings)
 
 
 def test_a_broken_suppression_is_caught(monkeypatch):
-    monkeypatch.setitem(steps.READINGS, "value", lambda codes, demands, prices: codes)
+    monkeypatch.setitem(steps.READINGS, "value", lambda codes, demands, prices, units: codes)
     with pytest.raises(mag.NotAnonymousError, match="class of 1 equal records in age where k=2"):
         mag.suppress({"age": [1, 1, 2]}, 2, "age")
 
@@ -176,11 +176,11 @@ MISTAKES = {
     "importance['age'] must be ": {"importance": {"age": 0}},
     "importance must name columns that are quasi-identifiers; got 'name'": {"importance": {"name": 1}},
     "sets must be a list of lists of column names; got 'age'.": {"sets": "age"},
-    "sets must name every one of columns; 'job' is in none of 1.": {"sets": [["age"]]},
+    "sets must together name all of columns; they lack 'job'.": {"sets": [["age"]]},
     "subsets must be a dictionary of k by size; got 2.": {"subsets": 2},
     "the sizes of subsets must be an integer in [1, the number of columns=2]; got 3.": {"subsets": {3: 2}},
     "subsets[2] must be an integer in [1, n=6]; got 0.": {"subsets": {2: 0}},
-    "every column must be in columns, keep or drop; 'income', 'name' in none": {"rest": "error"},
+    "every column must be in columns, by, keep or drop; 'income', 'name' in none": {"rest": "error"},
 }
 
 
