@@ -1,10 +1,11 @@
 """Read and build tables: one file a library, and `frame_of`, which recognizes the library of a table."""
 
 import os
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 
 from mag._lib.arrays import read
 from mag._lib.errors import InputTypeError, InputValueError
@@ -13,11 +14,13 @@ from mag.frames.arrays import ArrayColumn, DictionaryFrame
 from mag.frames.arrow import ArrowFrame
 from mag.frames.base import Column, Frame, SeriesFrame
 from mag.frames.cudf import CudfColumn, CudfFrame
+from mag.frames.foreign import offers_arrow, read_arrow
+from mag.frames.lazy import COLLECTED, collect_columns, engine_of, is_lazy, names_of_lazy
 from mag.frames.pandas import PandasFrame
 from mag.frames.polars import PolarsFrame
 from mag.frames.units import RefusedColumnError, Units
 
-__all__ = ["Column", "Frame", "RefusedColumnError", "Units", "frame_of", "is_lazy"]
+__all__ = ["Column", "Frame", "RefusedColumnError", "Units", "collect_frame", "frame_of", "is_lazy"]
 
 ACCEPTED_TABLES = "a frame of pandas, polars or pyarrow, or a dictionary of arrays"
 
@@ -29,8 +32,9 @@ def frame_of(table: Any) -> Frame:
     if isinstance(table, (str, os.PathLike)):
         raise InputTypeError(
             f"table must be {ACCEPTED_TABLES}; got a path, read the file first (such as by polars.read_csv), or use "
-            "the command mag."
+            "the commands mag look and mag mask."
         )
+    table = read_arrow(table) if offers_arrow(table) else table
     if nw.dependencies.is_pandas_like_dataframe(table):
         _check_duplicates(list(table.columns))
     elif nw.dependencies.is_pyarrow_table(table):
@@ -40,7 +44,10 @@ def frame_of(table: Any) -> Frame:
     try:
         frame = nw.from_native(table, pass_through=False)
     except TypeError as error:
-        raise InputTypeError(f"table must be {ACCEPTED_TABLES}; got a {type(table).__name__}.") from error
+        kind = f"a {type(table).__name__}"
+        if isinstance(table, np.ndarray):
+            kind = "an array, use mag.multivariate or mag.columns, or name its columns in a dictionary"
+        raise InputTypeError(f"table must be {ACCEPTED_TABLES}; got {kind}.") from error
     if not isinstance(frame, nw.DataFrame):
         raise InputTypeError(f"table must be {ACCEPTED_TABLES}; got a {_describe_lazy(table)}.")
     library = _library_of(frame.implementation)
@@ -49,12 +56,15 @@ def frame_of(table: Any) -> Frame:
     return library(frame.to_native(), frame, list(frame.columns))
 
 
-def is_lazy(table: Any) -> bool:
-    """Whether an engine that narwhals knows holds the rows."""
-    try:
-        return isinstance(nw.from_native(table), nw.LazyFrame)
-    except TypeError:
-        return False
+def collect_frame(table: Any, unused: Callable[[list[Hashable]], Collection[Hashable]]) -> Frame:
+    """Wrap a table; of a lazy one all columns are collected but those that `unused` picks of its names."""
+    if not is_lazy(table) or engine_of(table) not in COLLECTED:
+        return frame_of(table)
+    names = names_of_lazy(table)
+    left_out = frozenset(unused(names))
+    frame = frame_of(collect_columns(table, [name for name in names if name not in left_out]))
+    frame.names, frame.left_out = names, left_out
+    return frame
 
 
 def _describe_lazy(table: Any) -> str:
@@ -62,10 +72,7 @@ def _describe_lazy(table: Any) -> str:
     if nw.dependencies.is_dask_dataframe(table):
         return "Dask frame, use mag.distributed.multivariate, or table.compute() if it fits into memory"
     if nw.dependencies.is_pyspark_dataframe(table) or nw.dependencies.is_pyspark_connect_dataframe(table):
-        return (
-            "Spark frame, use table.toPandas() if it fits into memory, or write it by table.write.parquet and pass the "
-            "path of that folder"
-        )
+        return "Spark frame, use mag.distributed.microaggregate, or table.toPandas() if it fits into memory"
     return f"lazy {type(table).__name__}, collect it first (polars: table.collect())"
 
 

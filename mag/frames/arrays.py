@@ -11,7 +11,7 @@ from mag._lib.fresh import blanked, fresh_column
 from mag.frames.base import Column, Frame
 from mag.frames.objects import Objects, object_codes
 from mag.frames.units import (
-    SECONDS,
+    SECONDS_PER_UNIT,
     RefusedColumnError,
     Units,
     bit_codes,
@@ -76,12 +76,12 @@ class ArrayColumn(Column):
             return Units(values, missing, "number", largest=largest_of(array.dtype))
         if array.dtype.kind in "Mm":
             unit, many = np.datetime_data(array.dtype)
-            if unit in SECONDS:
+            if unit in SECONDS_PER_UNIT:
                 missing = none_if_all_false(np.isnat(array))
                 counts = array.view(np.int64)
                 kind = "datetime" if array.dtype.kind == "M" else "duration"
                 values = counts if missing is None else np.where(missing, 0, counts)
-                return Units(values, missing, kind, SECONDS[unit] * many)
+                return Units(values, missing, kind, SECONDS_PER_UNIT[unit] * many)
         names = {"b": "booleans", "U": "strings", "S": "bytes", "T": "strings"}
         raise RefusedColumnError(refusal(names.get(array.dtype.kind, describe_dtype(array.dtype))))
 

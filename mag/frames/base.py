@@ -18,7 +18,7 @@ from mag._lib.fresh import fresh_column
 from mag._lib.lazy import cached_property
 from mag.frames.objects import Objects, count_units, object_codes, to_decimal
 from mag.frames.units import (
-    SECONDS,
+    SECONDS_PER_UNIT,
     RefusedColumnError,
     Units,
     bit_codes,
@@ -102,9 +102,13 @@ class Column(ABC):
 
 
 class Frame(ABC):
-    """A table with named columns; `native` is the caller's."""
+    """A table with named columns; `native` is the caller's.
+
+    Of a lazy frame the columns that are `left_out` have names, and no cells in memory.
+    """
 
     library: str
+    left_out: frozenset[Hashable] = frozenset()
 
     def __init__(self, native: Any, names: list[Hashable], n: int) -> None:
         self.native, self.names, self.n = native, names, n
@@ -202,7 +206,9 @@ class SeriesColumn(Column):
         if kind in ("date", "datetime", "duration"):
             unit = "D" if kind == "date" else self.series.dtype.time_unit
             counts = self.count_time(present.to_native())
-            return Units(fill_present(counts, missing), missing, "datetime" if kind == "date" else kind, SECONDS[unit])
+            return Units(
+                fill_present(counts, missing), missing, "datetime" if kind == "date" else kind, SECONDS_PER_UNIT[unit]
+            )
         wide = self.series.dtype in (nw.Int128, nw.UInt128)
         numbers = np.array([*present.to_list(), None], object)[:-1] if wide else present.to_numpy()
         exact = to_integers(numbers.tolist()) if numbers.dtype == object else to_64_bit(numbers)

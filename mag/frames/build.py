@@ -11,7 +11,10 @@ def build_frame(columns: Mapping[Hashable, npt.NDArray[Any]], like: Any) -> Any:
     """A table of the library of another one: numbers, booleans, or text in arrays of objects."""
     if isinstance(like, Mapping):
         return dict(columns)
-    backend = nw.from_native(like).implementation
+    frame = nw.from_native(like)
+    backend = frame.implementation
+    if isinstance(frame, nw.LazyFrame) and not backend.is_polars():  # an engine has no tables in memory of its own
+        backend = nw.Implementation.PYARROW
     if backend.is_pandas_like():
         return backend.to_native_namespace().DataFrame(dict(columns))
     kinds = {"O": nw.String(), "i": nw.Int64(), "f": nw.Float64(), "b": nw.Boolean()}

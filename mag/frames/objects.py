@@ -9,7 +9,15 @@ import numpy as np
 
 from mag._lib.errors import InputValueError
 from mag._lib.missing import is_missing
-from mag.frames.units import ALLOWED, SECONDS, RefusedColumnError, Units, fill_present, none_if_all_false, to_integers
+from mag.frames.units import (
+    ALLOWED_TYPES,
+    SECONDS_PER_UNIT,
+    RefusedColumnError,
+    Units,
+    fill_present,
+    none_if_all_false,
+    to_integers,
+)
 
 MAX_DIGITS = 300  # of decimals, before and after the point: float64 can represent these powers of ten
 MAX_BITS = 1023  # of integers: float64 can represent them, and differences of two of them
@@ -34,7 +42,9 @@ class Objects:
         kinds = {type(cell) for cell in self.present}
         if len(kinds) != 1 or not kinds <= {decimal.Decimal, datetime.date, int}:
             listed = ", ".join(sorted(kind.__name__ for kind in kinds)) or "nothing"
-            raise RefusedColumnError(f"Python objects ({listed}), where {ALLOWED} are allowed; convert them first")
+            raise RefusedColumnError(
+                f"Python objects ({listed}), where {ALLOWED_TYPES} are allowed; convert them first"
+            )
         (self.kind,) = kinds
         self.scale = 0
         if self.kind is decimal.Decimal:
@@ -52,7 +62,7 @@ class Objects:
     def units(self) -> Units:
         if self.kind is datetime.date:
             days = to_integers([cell.toordinal() - EPOCH for cell in self.present])
-            return Units(fill_present(days, self.missing), self.missing, "datetime", SECONDS["D"])
+            return Units(fill_present(days, self.missing), self.missing, "datetime", SECONDS_PER_UNIT["D"])
         if self.kind is int:
             return Units(fill_present(to_integers(self.present), self.missing), self.missing, "number")
         numbers = to_integers([count_units(cell, self.scale) for cell in self.present])

@@ -10,9 +10,9 @@ import numpy as np
 
 from mag._lib.errors import InputTypeError
 
-SECONDS = {"D": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+SECONDS_PER_UNIT = {"D": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 LARGEST = float(np.finfo(np.float64).max)
-ALLOWED = "integers, floats, decimals, dates, datetimes or durations"
+ALLOWED_TYPES = "integers, floats, decimals, dates, datetimes or durations"
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def refusal(what: str) -> str:
     """The reason why a column of this kind cannot be masked."""
     if what == "booleans":
         return "booleans, whose mean is not a boolean; cast the column to integers or floats, or put it into by="
-    return f"{what}, where {ALLOWED} are allowed; put it into by=, keep= or drop="
+    return f"{what}, where {ALLOWED_TYPES} are allowed; put it into by=, keep= or drop="
 
 
 def bit_codes(array: np.ndarray) -> np.ndarray:

@@ -6,12 +6,14 @@ are stored, and Python objects are equal if they are of one type and value.  Cel
 different from that of the strata, so that one defect cannot hide the other.
 """
 
+import itertools
 import os
-from collections.abc import Hashable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,10 +22,16 @@ from mag._lib.cells import IncomparableError, words_of_arrow
 from mag._lib.errors import REPORT, InputTypeError, InputValueError, NotAnonymousError
 from mag._lib.foreign import refused_as
 from mag._lib.rowhash import classes, neighbors
-from mag.frames import Frame, frame_of
+from mag.frames import Frame, frame_of, is_lazy
 from mag.hierarchy import Hierarchy
 from mag.verify import _contained, _sensitive, _wildcard
 from mag.verify._cells import READERS, as_list
+from mag.verify._lazy import count_lazily as count_lazily
+from mag.verify._lazy import count_missing_lazily as count_missing_lazily
+from mag.verify._lazy import count_units_lazily as count_units_lazily
+from mag.verify._lazy import count_values_lazily as count_values_lazily
+from mag.verify._lazy import least as least
+from mag.verify._lazy import require_known
 from mag.verify._linked import LinkedCounts, count_linked_classes
 
 __all__ = [
@@ -46,7 +54,8 @@ def recount(table: Any, columns: Sequence[Hashable], unit: Hashable | None = Non
 
     Parameters
     ----------
-    table : frame of pandas, polars or pyarrow, or dictionary of arrays
+    table : frame of pandas, polars or pyarrow, dictionary of arrays, or lazy frame
+        A lazy frame is counted by its engine; no row leaves it.
     columns : sequence of column names
     unit : column name, optional
         The column that names the person or other unit of each record: distinct units are counted instead of records.
@@ -65,13 +74,20 @@ def recount(table: Any, columns: Sequence[Hashable], unit: Hashable | None = Non
     >>> mag.verify.recount(people, ["age", "sex"], unit="person")
     1
     """
+    if is_lazy(table):
+        return least(
+            count_lazily(table, columns).records if unit is None else count_units_lazily(table, columns, unit)[0]
+        )
     if unit is None:
         return recounts(table, [], columns)[0]
-    units, _ = count_units(table, columns, cells_of_unit(frame_of(table), unit))
+    frame = frame_of(table)
+    units, _ = count_units(frame.native, columns, cells_of_unit(frame, unit))
     return min(units, default=0)
 
 
-def recount_wildcard(table: Any, columns: Sequence[Hashable]) -> int:
+def recount_wildcard(
+    table: Any, columns: Sequence[Hashable], by: Sequence[Hashable] = (), unit: Hashable | None = None
+) -> int:
     """The least number of records that equal a record, itself included, where a missing cell equals every value.
 
     This reading is weaker than that of `recount`, where missing cells equal missing cells only: a single record without
@@ -81,6 +97,10 @@ def recount_wildcard(table: Any, columns: Sequence[Hashable]) -> int:
     ----------
     table : frame of pandas, polars or pyarrow, or dictionary of arrays
     columns : sequence of column names
+    by : sequence of column names
+        Columns in which records have to be equal as they are: there a missing cell equals missing cells only.
+    unit : column name, optional
+        The column that names the person or other unit of each record: distinct units are counted instead of records.
 
     Returns
     -------
@@ -95,19 +115,35 @@ def recount_wildcard(table: Any, columns: Sequence[Hashable]) -> int:
     (1, 2)
     """
     frame = frame_of(table)
-    _require_names(frame, columns, "columns")
+    return count_wildcard(frame.native, columns, by, None if unit is None else cells_of_unit(frame, unit))
+
+
+def count_wildcard(table: Any, columns: Sequence[Hashable], by: Sequence[Hashable], units: Sequence[Any] | None) -> int:
+    """`recount_wildcard` with the units of the records, or of records without any."""
+    frame = frame_of(table)
+    _require_names(frame, [*columns, *by], "columns")
     cells = []
     for name in columns:
         with _readable(name):
             cells.append(as_list(_column(frame, name)))
-    return _wildcard.least_equal(_wildcard.number_values(cells))
+    numbers = _wildcard.number_values(cells)
+    stratum = classes([token for name in by for token in _tokens(frame, name)]) if by else np.zeros(frame.n, np.int64)
+    if units is None:
+        return _wildcard.least_equal(numbers, stratum)
+    checks.same_rows("table", frame.n, "unit", len(units))
+    places: dict[Any, int] = {}
+    return _wildcard.least_units(numbers, stratum, np.array([places.setdefault(unit, len(places)) for unit in units]))
 
 
-def class_sizes(table: Any, columns: Sequence[Hashable]) -> np.ndarray:
-    """For every record the size of its class, compared as `recount` does."""
+def class_sizes(table: Any, columns: Sequence[Hashable], units: Sequence[Any] | None = None) -> np.ndarray:
+    """For every record the size of its class in records, or in units, compared as `recount` does."""
     frame = frame_of(table)
     numbers = classes([token for name in columns for token in _tokens(frame, name)])
-    return np.bincount(numbers)[numbers]
+    if units is None:
+        return np.bincount(numbers)[numbers]
+    listed = numbers.tolist()
+    sizes = dict(zip(dict.fromkeys(listed), map(len, _sensitive.count_values(listed, [units])), strict=True))
+    return np.array([sizes[number] for number in listed])
 
 
 def recounts(
@@ -131,10 +167,7 @@ def recounts(
 
 
 def _require_names(frame: Frame, names: Sequence[Hashable], option: str) -> None:
-    there = frozenset(frame.names)
-    absent = [repr(name) for name in names if name not in there]
-    if absent or not names:
-        raise InputValueError(f"{option} must name columns of the table; got {', '.join(absent) or 'none'}.")
+    require_known(frame.names, names, option)
 
 
 def sizes_of_classes(table: Any, columns: Sequence[Hashable]) -> np.ndarray:
@@ -214,7 +247,7 @@ def cells_of_unit(frame: Frame, unit: Hashable, rows: np.ndarray | None = None, 
     with _readable(unit):
         cells = as_list(_column(frame, unit) if rows is None else _contained.take(_column(frame, unit), rows))
     if missing := sum(_sensitive.value_of(cell) is _sensitive.Absent for cell in cells):
-        raise InputValueError(f"{option} must not be missing; got {missing} missing in {unit!r}.")
+        raise InputValueError(f"{option} must not have missing cells; got {missing} in {unit!r}.")
     return cells
 
 
@@ -301,11 +334,11 @@ def distinct(table: Any, columns: Sequence[Hashable], sensitive: Any) -> int:
 
     Parameters
     ----------
-    table : frame of pandas, polars or pyarrow, or dictionary of arrays
+    table : frame of pandas, polars or pyarrow, dictionary of arrays, or lazy frame
     columns : sequence of column names
         The quasi-identifiers, stratum columns included; classes are those of `recount`.
     sensitive : column name or tuple of them
-        A tuple is for combinations of values.
+        A tuple is for combinations of values, of frames in memory.
 
     Returns
     -------
@@ -319,6 +352,8 @@ def distinct(table: Any, columns: Sequence[Hashable], sensitive: Any) -> int:
     >>> mag.verify.distinct(people, ["age"], "disease")
     2
     """
+    if is_lazy(table):
+        return count_values_lazily(table, columns, sensitive)
     return min((len(own) for own in sensitive_counts(table, columns, sensitive)), default=0)
 
 
@@ -407,9 +442,36 @@ def closeness(
     >>> mag.verify.closeness(people, ["age"], "income")
     Fraction(1, 5)
     """
+    return closeness_of_parts([table], columns, sensitive, ground=ground, order=order, hierarchy=hierarchy)
+
+
+class Parts(Protocol):
+    """A table in parts, which can be walked through several times."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+def closeness_of_parts(
+    parts: Parts,
+    columns: Sequence[Hashable],
+    sensitive: Any,
+    *,
+    ground: str,
+    order: Sequence[Any] | None = None,
+    hierarchy: Hierarchy | None = None,
+) -> Fraction:
+    """The same of a table in parts, of which no two have records of the same class."""
     checks.one_of("ground", ground, ("equal", "hierarchical", "ordered"))
-    counts = sensitive_counts(table, columns, sensitive)
-    return _sensitive.largest_distance(counts, ground, order, hierarchy) if counts else Fraction(0)
+    everybody: Counter[Any] = Counter()
+    every = (sensitive_counts(part, columns, sensitive) for part in parts)
+    counted = list(every) if len(parts) == 1 else every
+    for own in itertools.chain.from_iterable(counted):
+        everybody.update(own)
+    again = counted if len(parts) == 1 else (sensitive_counts(part, columns, sensitive) for part in parts)
+    distances = (_sensitive.largest_distance(own, everybody, ground, order, hierarchy) for own in again if own)
+    return max(distances, default=Fraction(0))
 
 
 def sensitive_counts(table: Any, columns: Sequence[Hashable], sensitive: Any) -> _sensitive.Counts:

@@ -21,12 +21,12 @@ from mag.hierarchy import Hierarchy, text_of
 from mag.verify._sensitive import Absent, ranks_of, value_of
 
 NANOSECONDS = {"D": 86400 * 10**9, "h": 3600 * 10**9, "m": 60 * 10**9, "s": 10**9, "ms": 10**6, "us": 1000, "ns": 1}
-DATE = r"([+-]?\d+)-(\d\d)-(\d\d)"
-CLOCK = r"(\d+)(?::(\d\d)(?::(\d\d)(?:\.(\d+))?)?)?"
-MOMENT = re.compile(rf"{DATE}(?:[T ]{CLOCK})?(Z|[+-]\d\d:\d\d(?::\d\d)?)?")
-LASTING = re.compile(rf"(?:([+-]?\d+) days?,? ?)?(?:\+?{CLOCK})?")
+DATE_PATTERN = r"([+-]?\d+)-(\d\d)-(\d\d)"
+CLOCK_PATTERN = r"(\d+)(?::(\d\d)(?::(\d\d)(?:\.(\d+))?)?)?"
+MOMENT = re.compile(rf"{DATE_PATTERN}(?:[T ]{CLOCK_PATTERN})?(Z|[+-]\d\d:\d\d(?::\d\d)?)?")
+LASTING = re.compile(rf"(?:([+-]?\d+) days?,? ?)?(?:\+?{CLOCK_PATTERN})?")
 COUNTED = re.compile(r"([+-]?\d+) (day|hour|minute|second|millisecond|microsecond|nanosecond)s")
-WORDS = {
+NANOSECONDS_BY_WORD = {
     word: NANOSECONDS[unit]
     for word, unit in {
         "day": "D", "hour": "h", "minute": "m", "second": "s", "millisecond": "ms", "microsecond": "us",
@@ -242,7 +242,7 @@ def _time(text: str, unit: int) -> int | Fraction | None:
             offset = _clock([*zone[1:].split(":"), None, None][:4])
             nanoseconds -= offset if zone[0] == "+" else -offset
     elif found := COUNTED.fullmatch(text):
-        nanoseconds = int(found[1]) * WORDS[found[2]]
+        nanoseconds = int(found[1]) * NANOSECONDS_BY_WORD[found[2]]
     elif text and (found := LASTING.fullmatch(text)):
         days, *clock = found.groups()
         nanoseconds = int(days or 0) * NANOSECONDS["D"] + _clock(clock)

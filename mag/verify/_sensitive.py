@@ -91,11 +91,10 @@ def largest_ratio(counts: Counts, l: int) -> Fraction | float:  # noqa: E741 - t
 # ---- closeness
 
 
-def largest_distance(counts: Counts, ground: str, order: Sequence[Any] | None, tree: Hierarchy | None) -> Fraction:
-    """The largest earth mover's distance between a class and the whole table."""
-    everybody: Counter[Any] = Counter()
-    for own in counts:
-        everybody.update(own)
+def largest_distance(
+    counts: Counts, everybody: Counter[Any], ground: str, order: Sequence[Any] | None, tree: Hierarchy | None
+) -> Fraction:
+    """The largest earth mover's distance between one of these classes and the whole table."""
     if ground == "ordered":
         return ordered(counts, everybody, order)
     if ground == "hierarchical":

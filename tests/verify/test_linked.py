@@ -58,7 +58,7 @@ def test_frames_of_every_library(make):
         (["a"], "a", "columns must have names that both releases have"),
         (["a"], "j", "id must name columns of the table"),
         (["a"], "b", "id must have a different value in every record of the old release; 1 records repeat one"),
-        (["a"], "n", "id must not be missing; got 1 missing"),
+        (["a"], "n", "id must not have missing cells; got 1 in"),
     ],
 )
 def test_mistakes_are_one_sentence(columns, link, sentence):

@@ -46,7 +46,7 @@ def test_units_are_counted_once(make):
     table = make({"x": [1, 1, 1, 2, 2, 2], "person": [0.0, -0.0, 5.0, 5.0, 6.0, 7.0], "none": ["a", None] * 3})
     assert recount(table, ["x"]) == 3
     assert recount(table, ["x"], unit="person") == 2  # equal values are one person, however they are stored
-    with pytest.raises(mag.InputValueError, match=r"^unit must not be missing; got 3 missing in 'none'\.$"):
+    with pytest.raises(mag.InputValueError, match=r"^unit must not have missing cells; got 3 in 'none'\.$"):
         recount(table, ["x"], unit="none")
     with pytest.raises(mag.InputValueError, match=r"^unit must name columns of the table; got 'hid'\.$"):
         recount(table, ["x"], unit="hid")
