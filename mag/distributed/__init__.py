@@ -1,18 +1,19 @@
-"""Beyond one machine's memory, on Dask: the same groups for arrays and frames in pieces.  Needs the extra ``[dask]``.
+"""Beyond one machine's memory, on Dask and on Spark: the same groups for tables in pieces.
 
-Lazy in, lazy out, on the threaded, process and distributed schedulers.  `kernels` needs no engine at all.
+Needs the extra ``[dask]`` or ``[spark]``.  Lazy in, lazy out.  `kernels` needs no engine at all.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["columns", "kernels", "multivariate", "univariate", "verify"]
+__all__ = ["columns", "kernels", "microaggregate", "multivariate", "univariate", "verify"]
 
 if TYPE_CHECKING:
-    from mag.distributed.dask.columns import columns
-    from mag.distributed.dask.multivariate import multivariate
-    from mag.distributed.dask.univariate import univariate
-    from mag.distributed.dask.verify import verify
+    from mag.distributed.functions.columns import columns
+    from mag.distributed.functions.microaggregate import microaggregate
+    from mag.distributed.functions.multivariate import multivariate
+    from mag.distributed.functions.univariate import univariate
+    from mag.distributed.functions.verify import verify
 
 
 def __getattr__(name: str) -> Any:
@@ -20,14 +21,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'mag.distributed' has no attribute {name!r}")
     if name == "kernels":
         return import_module("mag.distributed.kernels")
-    try:
-        value = getattr(import_module(f"mag.distributed.dask.{name}"), name)
-    except ModuleNotFoundError as error:
-        if error.name and error.name.partition(".")[0] in ("dask", "distributed", "pandas"):
-            raise ModuleNotFoundError(
-                "mag.distributed needs Dask; pip install 'mag-sdc[dask]'.", name=error.name
-            ) from error
-        raise
+    value = getattr(import_module(f"mag.distributed.functions.{name}"), name)
     globals()[name] = value
     return value
 

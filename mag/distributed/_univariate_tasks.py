@@ -13,8 +13,7 @@ from mag._lib.errors import REPORT, InputValueError, group_below
 from mag.costs import COSTS
 from mag.distributed import _ranges
 from mag.distributed._ranges import Deal, Range
-from mag.distributed._results import representative_type
-from mag.results import as_data_dtype
+from mag.distributed._representatives import find_representatives, representative_type
 from mag.solvers import block
 
 # ---- the dynamic program
@@ -116,12 +115,12 @@ def mirror_edges(edges: list[int]) -> list[int]:
     return [edges[-1] - edge for edge in reversed(edges)]
 
 
-def start_every_value(edges: list[int], p: int) -> np.ndarray:
+def start_every_value(merged: Range, edges: list[int], p: int) -> np.ndarray:
     """Start a group at every value of range p: k is 1."""
     return np.arange(edges[p], edges[p + 1])
 
 
-def start_first_value(edges: list[int], p: int) -> np.ndarray:
+def start_first_value(merged: Range, edges: list[int], p: int) -> np.ndarray:
     """Start the only group at the first value of all: n is below 2k."""
     return np.zeros(1 if edges[p] == 0 < edges[p + 1] else 0, np.int64)
 
@@ -147,13 +146,14 @@ def represent_groups(
     edges: list[int],
     p: int,
     dtype: np.dtype,
+    keep: bool,
     cost: str,
     k: int,
 ) -> tuple[np.ndarray, Fact]:
     """Compute the representatives of the groups that start in range p, and facts about them."""
     kind = COSTS[cost]
     if not starts.size:
-        none = np.empty(0, representative_type(cost, dtype))
+        none = np.empty(0, representative_type(cost, dtype, keep))
         return none, Fact(none, 0, 0.0, np.iinfo(np.int64).max)
     stop = numbered[1][p]
     values = merged.values if head is None else np.concatenate([merged.values, head])
@@ -161,7 +161,7 @@ def represent_groups(
     if values.size != stop - starts[0]:
         raise RuntimeError(f"A group of more than 2k-1 records, k={k}, was found and withheld; {REPORT}")
     groups = Groups(values, starts - starts[0])
-    representatives = as_data_dtype(kind.representatives(groups), dtype)
+    representatives = find_representatives(groups, cost, dtype, keep)
     with np.errstate(over="ignore"):
         (total,) = np.add.reduceat(kind.losses(groups, values), [0])
     widest = np.ldexp(groups.last().astype(np.float64), groups.scale).max()
@@ -169,10 +169,14 @@ def represent_groups(
     return representatives, fact
 
 
-def take_head(merged: Range, head: np.ndarray | None, length: int) -> np.ndarray:
-    """Take the first `length` values of a range and of the ranges after it."""
-    values = merged.values[:length]
-    return values.copy() if head is None else np.concatenate([values, head[: length - values.size]])
+def take_first(merged: Range, length: int) -> np.ndarray:
+    """Take the first `length` values of a range."""
+    return merged.values[:length].copy()
+
+
+def take_head(own: np.ndarray, head: np.ndarray | None, length: int) -> np.ndarray:
+    """Take the first `length` values of a range and of the ranges after it, from the first ones of each."""
+    return own if head is None else np.concatenate([own, head[: length - own.size]])
 
 
 def read_first_start(starts: np.ndarray) -> tuple[int, int]:
@@ -212,9 +216,9 @@ def check_groups(
     return reaching, int(total) if kind.integer else float(total)
 
 
-def take_window_tail(tail: np.ndarray | None, merged: Range, dealt: Deal, length: int) -> np.ndarray:
-    """Take the last `length` numbers of a range, as the solver reads them, and of those before it."""
-    return take_tail(tail, _ranges.numbers(merged, dealt), length)
+def take_window_tail(merged: Range, dealt: Deal, length: int) -> np.ndarray:
+    """Take the last `length` numbers of a range, as the solver reads them."""
+    return take_tail(None, _ranges.numbers(merged, dealt), length)
 
 
 def measure_widest_window(merged: Range, tail: np.ndarray | None, dealt: Deal, reach: int) -> float:

@@ -5,22 +5,26 @@ joblib or a batch system can run them as dask does (docs/guide/distributed.md).
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from mag._backends.cpu.labels import at_least
-from mag._compiled.groups import Groups, between
+from mag._compiled.groups import Groups
 from mag._lib.checks import not_finite, one_of, per_column, refuse
 from mag._lib.errors import group_below
+from mag._lib.number import number_by_first_row, number_rows
 from mag._lib.progress import Progress
 from mag.api.columns import columns as group_columns
 from mag.api.method import number_groups
 from mag.api.types import CostName, SolverName
 from mag.costs import COSTS
+from mag.distributed._representatives import find_representatives
 from mag.methods import METHODS, Resources
 from mag.results import as_data_dtype
+
+UNITS_OF_HALF = 2  # times k, the least that a half keeps
 
 
 def label_columns(
@@ -80,18 +84,21 @@ def mask_columns(block: np.ndarray, labels: np.ndarray, cost: str | Sequence[str
 
 def mask_column(values: np.ndarray, labels: np.ndarray, cost: str = "sse", keep: bool = False) -> np.ndarray:
     """Values replaced by their groups' representatives; `keep` rounds those of integers, half away from zero."""
-    cost_kind, dtype = COSTS[one_of("cost", cost, COSTS)], values.dtype
+    one_of("cost", cost, COSTS)
+    dtype = values.dtype
     numbers = values.view(np.uint8) if dtype.kind == "b" else values
     sizes = np.bincount(labels)
     groups = Groups(np.sort(numbers.astype(np.float64) if dtype.kind == "f" else numbers), np.cumsum(sizes) - sizes)
-    representatives = cost_kind.representatives(groups)
-    if keep and dtype.kind in "iu" and representatives.dtype.kind == "f":
-        representatives = _round_representatives(groups, cost_kind.representative)
-    return as_data_dtype(representatives, dtype)[labels]
+    return find_representatives(groups, cost, dtype, keep)[labels]
 
 
 def label_records(
-    z: np.ndarray, k: int, method: str = "mona", limit: int = 0, strata: np.ndarray | None = None
+    z: np.ndarray,
+    k: int,
+    method: str = "mona",
+    limit: int = 0,
+    strata: np.ndarray | None = None,
+    units: np.ndarray | None = None,
 ) -> np.ndarray:
     """The group of every record of a part, numbered from 0 in the order of their first records, in every stratum.
 
@@ -107,6 +114,9 @@ def label_records(
         For "mona": n**rho, of all records of the table.
     strata : array of int, shape (n,), optional
         The number of each record's stratum; groups do not mix them, and each needs k records or more.
+    units : array of int, shape (n,), optional
+        The number of each record's unit, such as a person.  k then counts units, which are grouped by the means of
+        their records, in the whole part or in halves of halves of it.  Strata need k units or more.
 
     Returns
     -------
@@ -122,7 +132,9 @@ def label_records(
     array([0, 1, 0, 1], dtype=int32)
     """
     if strata is not None:
-        return _label_strata(z, k, method, limit, strata)
+        return _label_strata(z, k, method, limit, strata, units)
+    if units is not None:
+        return _label_units(z, k, method, limit, units)
     n = len(z)
     if n < 2 * k:
         labels = np.zeros(n, np.int64)
@@ -143,12 +155,61 @@ def label_records(
     return labels
 
 
-def _label_strata(z: np.ndarray, k: int, method: str, limit: int, strata: np.ndarray) -> np.ndarray:
+def _label_units(z: np.ndarray, k: int, method: str, limit: int, units: np.ndarray) -> np.ndarray:
+    """Units grouped by the means of their records, in the whole part or in halves of halves of it.
+
+    The first suits units whose records are alike, the second those whose records differ: there the records of a unit
+    may be in several groups.
+    """
+    own = np.unique(units, return_inverse=True)[1].reshape(-1)
+    whole, cut = np.zeros(len(z), np.int32), np.zeros(len(z), np.int32)
+    for labels, cells in ((whole, [np.arange(len(z))]), (cut, _halve(z, k, own))):
+        n_groups = 0
+        for rows in cells:
+            labels[rows] = n_groups + _label_means(z[rows], k, method, limit, own[rows])
+            n_groups = int(labels[rows].max(initial=-1)) + 1
+    return min(whole, cut, key=lambda labels: _squares(z, labels))
+
+
+def _label_means(z: np.ndarray, k: int, method: str, limit: int, units: np.ndarray) -> np.ndarray:
+    """As `label_records` of the means of units; all records of a unit are in one group."""
+    row = number_by_first_row(number_rows([units]))
+    counts = np.bincount(row)
+    means = np.stack([np.bincount(row, column) / counts for column in z.T], axis=1)
+    return label_records(means, k, method, limit)[row]
+
+
+def _halve(z: np.ndarray, k: int, units: np.ndarray) -> Iterator[np.ndarray]:
+    """Records in halves of halves, at medians of the widest columns, while each has units enough."""
+    todo = [np.arange(len(z))]
+    while todo:
+        rows = todo.pop()
+        for column in np.argsort(-z[rows].var(axis=0), kind="stable") if rows.size >= 4 * k else ():
+            values = z[rows, column]
+            below = values < np.median(values)
+            halves = rows[below], rows[~below]
+            if min(np.unique(units[half]).size for half in halves) >= UNITS_OF_HALF * k:
+                todo += halves
+                break
+        else:
+            yield rows
+
+
+def _squares(z: np.ndarray, labels: np.ndarray) -> float:
+    sizes = np.bincount(labels)
+    means = np.stack([np.bincount(labels, column) / sizes for column in z.T], axis=1)
+    return float(np.square(z - means[labels]).sum())
+
+
+def _label_strata(
+    z: np.ndarray, k: int, method: str, limit: int, strata: np.ndarray, units: np.ndarray | None
+) -> np.ndarray:
     """As `label_records` of each stratum, numbered on."""
     labels, n_groups = np.zeros(len(z), np.int32), 0
     order = np.argsort(strata, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(strata[order])) + 1):
-        labels[rows] = n_groups + label_records(z[rows], k, method, limit)
+        own = None if units is None else units[rows]
+        labels[rows] = n_groups + label_records(z[rows], k, method, limit, units=own)
         n_groups = int(labels[rows].max(initial=-1)) + 1
     return labels
 
@@ -170,12 +231,3 @@ def mask_records(
     rounded = keep and dtype.kind in "iu"
     means = groups.placed_rounded_mean() if rounded else groups.placed(groups.mean())
     return as_data_dtype(means, dtype)[labels]
-
-
-def _round_representatives(groups: Groups, representative: str) -> np.ndarray:
-    if representative == "mean":
-        return groups.placed(groups.rounded_mean())
-    if representative == "median":
-        low, high = groups.middles()
-        return between(groups.values[low], groups.values[high])
-    return between(groups.first, groups.final)  # mid-range

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import doctest
+import functools
 import multiprocessing
 import subprocess
 import sys
@@ -160,7 +161,9 @@ def test_a_short_run_ahead_costs_time_and_nothing_else(monkeypatch):
 
 def test_mistakes_in_a_column():
     x = np.random.default_rng(0).random(100)
-    with pytest.raises(TypeError, match=r"x must be a dask array; got a ndarray, use mag.univariate"):
+    with pytest.raises(
+        TypeError, match=r"x must be a dask array, a dask dataframe or a Spark DataFrame; got a ndarray"
+    ):
         mag.distributed.univariate(x, 3)
     chunked = da.from_array(x, chunks=30)
     with pytest.raises(ValueError, match=r"k must be an integer in \[1, n=100\]; got 101"):
@@ -266,7 +269,9 @@ def test_integers_are_rounded_half_away_from_zero(cost):
 
 def test_mistakes_in_columns():
     X = np.random.default_rng(0).random((50, 3))
-    with pytest.raises(TypeError, match=r"X must be a dask array or a dask dataframe; got a ndarray"):
+    with pytest.raises(
+        TypeError, match=r"X must be a dask array, a dask dataframe or a Spark DataFrame; got a ndarray"
+    ):
         mag.distributed.columns(X, 3)
     with pytest.raises(ValueError, match=r"keep is not used by dask arrays"):
         mag.distributed.columns(da.from_array(X), 3, keep=["a"])
@@ -586,6 +591,133 @@ def test_mistakes_with_strata_and_weights():
         other = dd.from_pandas(table.assign(weight=weight), npartitions=3, sort=False)
         with pytest.raises(mag.InputValueError, match=f"^{sentence}"):
             mag.distributed.multivariate(other, 5, **SURVEYED).masked.compute()
+
+
+# ---- units
+
+
+def visits(seed, n=1500):
+    """Visits of people who have one to many, in wards; people are unevenly many."""
+    rng = np.random.default_rng(seed)
+    person = np.minimum(rng.geometric(0.01, n), 300)
+    table = pd.DataFrame({"person": person, "age": 20.0 + person % 50, "cost": rng.lognormal(3, 1, n)})
+    return table.assign(ward=rng.choice(["a", "b", "c"], n, p=[0.6, 0.3, 0.1]))
+
+
+def few_people(masked, person, names):
+    """The smallest number of different people of a class, counted plainly."""
+    found = {}
+    for own, *cells in zip(person, *(masked[name] for name in names), strict=True):
+        found.setdefault(tuple(cells), set()).add(own)
+    return min(map(len, found.values()))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("parts", [1, 8, 64])
+@pytest.mark.parametrize("by", [(), ("ward",)])
+def test_groups_have_k_units_whatever_the_partitions(seed, parts, by):
+    table, k = visits(seed), 2 + seed
+    own = table["person"] if seed % 2 else "p" + table["person"].astype(str)
+    frame = dd.from_pandas(table.assign(person=own), npartitions=1 + seed, sort=False)
+    frame = frame if by else frame.drop(columns="ward")
+    scaled = mag.distributed.multivariate(frame, k, by=by, unit="person", parts=parts, random_state=seed)
+    assert list(scaled.masked.columns) == [name for name in frame.columns if name != "person"]
+    masked = scaled.masked.compute()
+    assert list(masked.columns) == list(scaled.masked.columns)
+    names = [*by, "age", "cost"]
+    smallest = few_people(masked, table["person"], names)
+    assert smallest == mag.distributed.verify(scaled.masked, k, names, unit=frame["person"]) >= k
+    sizes = table["person"].groupby(scaled.labels.compute()).nunique()
+    assert (sizes.min(), len(sizes)) >= (k, scaled.n_groups.compute())
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_repaired_parts_have_2k_units(seed):
+    """Even where the sample is unlucky; each chunk lists no more than 2k units of a leaf."""
+    rng, k, parts = np.random.default_rng(seed), 4, 32
+    records, units = [rng.random(900), rng.random(900)], rng.integers(0, rng.integers(8, 300), 900).astype(np.uint64)
+    strata = np.sort(rng.integers(0, 3, 900))
+    sizes = np.bincount(strata)
+    transform = tasks.locate_columns([tasks.examine_chunk(records)], ["a", "b"], k)
+    rows = np.flatnonzero(records[0] > rng.random())
+    z = tasks.add_chance(tasks.standardize_records([column[rows] for column in records], transform), rows)
+    tree = tasks.grow_forest([np.column_stack([z, strata[rows]])], sizes, transform, parts, k)
+    leaves = tasks.assign_leaves(records, 0, transform, tree, strata)
+    chunks = np.array_split(np.arange(900), 3)
+    listed = [tasks.list_units(leaves[rows], units[rows], k) for rows in chunks]
+    assert max(np.unique(one.leaf, return_counts=True)[1].max() for one in listed) <= 2 * k
+    part = tasks.repair_parts([tasks.count_leaves(leaves, parts, sizes)], tree, k, listed)[leaves]
+    for p in np.unique(part):
+        own = part == p
+        assert np.unique(strata[own]).size == 1
+        whole = strata == strata[own][0]
+        assert np.unique(units[own]).size >= 2 * k or (own == whole).all()
+
+
+def test_units_whose_records_differ_lose_little():
+    """Not all records of a person have to share a group: their means would lose nearly everything."""
+    table = visits(0).drop(columns="ward")
+    frame = dd.from_pandas(table.assign(age=table["cost"] ** 2), npartitions=3, sort=False)
+    loss = mag.distributed.multivariate(frame, 5, unit="person").information_loss.compute()
+    assert loss < 0.1
+    wanted = mag.microaggregate(frame.compute(), 5, ["age", "cost"], unit="person").utility(False)["information_loss"]
+    assert loss < 2 * wanted
+
+
+def test_verify_counts_a_unit_of_several_partitions_once():
+    table = pd.DataFrame({"person": [1, 2, 1, 2, 3, 1], "x": [5, 5, 5, 5, 6, 6]})
+    for partitions in (1, 2, 6):
+        frame = dd.from_pandas(table, npartitions=partitions)
+        assert mag.distributed.verify(frame, 2, unit="person") == 2
+        assert mag.distributed.verify(frame["x"], 2, unit=frame["person"]) == 2
+        with pytest.raises(mag.NotAnonymousError, match=r"must have k=3 units or more; got 2, in 2 of 2 classes\."):
+            mag.distributed.verify(frame, 3, unit="person")
+    assert mag.distributed.verify(frame, 1) == 1  # all columns: the person as well
+    narrow = dd.from_delayed([dask.delayed(table[:3].astype({"person": "int8"})), dask.delayed(table[3:])])
+    assert mag.distributed.verify(narrow, 2, unit="person") == 2
+
+
+def test_mistakes_with_units():
+    table = visits(0)
+    frame = dd.from_pandas(table, npartitions=3, sort=False)
+    group = functools.partial(mag.distributed.multivariate, by="ward")
+    with pytest.raises(mag.InputValueError, match="every stratum must have at least k=130 units: 1 has fewer; use few"):
+        group(frame, 130, unit="person").masked.compute()
+    with pytest.raises(mag.InputValueError, match=r"k must be an integer in \[1, the number of units=\d+\]; got 400\."):
+        group(frame.drop(columns="ward"), 400, by=(), unit="person").masked.compute()
+    with pytest.raises(mag.InputValueError, match="unit must name columns of X; got 'doctor'"):
+        group(frame, 5, unit="doctor")
+    with pytest.raises(mag.InputValueError, match="by and unit must not overlap; got 'ward'"):
+        group(frame, 5, unit="ward", keep="person")
+    wrong = {
+        "unit must not have missing cells; got 2 in 'person'": pd.array([None, None, *table["person"][2:]], "Int64"),
+        "unit must hold integers or text; got dtype float64 in 'person', cast it": table["person"] / 1,
+        "unit must hold integers or text; got dtype object in 'person'": [1, "1", *table["person"][2:]],
+    }
+    for sentence, own in wrong.items():
+        with dask.config.set({"dataframe.convert-string": False}):
+            other = dd.from_pandas(table.assign(person=own), npartitions=3, sort=False)
+        with pytest.raises(mag.InputError, match=sentence):
+            group(other, 5, unit="person").masked.compute()
+        with pytest.raises(mag.InputError, match=sentence):
+            mag.distributed.verify(other, 1, unit="person")
+    mixed = dd.from_delayed([dask.delayed(table), dask.delayed(table.astype({"person": str}))], verify_meta=False)
+    with pytest.raises(mag.InputTypeError, match="must have one dtype in all partitions; got integers and text in 'pe"):
+        mag.distributed.verify(mixed, 1, unit="person")
+    with pytest.raises(mag.InputValueError, match="unit must have the partitions of X; got 1, of X there are 3"):
+        mag.distributed.verify(frame, 1, unit=dd.from_pandas(table["person"], npartitions=1))
+    with pytest.raises(mag.InputValueError, match="unit must name a column of X or be a dask series; got 'doctor'"):
+        mag.distributed.verify(frame, 1, unit="doctor")
+    short = dd.from_delayed([dask.delayed(table["person"][:2])] * 3, meta=table["person"])
+    with pytest.raises(mag.InputValueError, match="unit must have as many records as X in every partition; got 2 and"):
+        mag.distributed.verify(frame, 1, unit=short)
+    array = da.ones((6, 2))
+    for compute in (
+        lambda: mag.distributed.multivariate(array, 2, unit="person"),
+        lambda: mag.distributed.verify(array, 2, unit="person"),
+    ):
+        with pytest.raises(mag.InputValueError, match="unit is not used by dask arrays"):
+            compute()
 
 
 # ---- counting

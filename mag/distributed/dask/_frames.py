@@ -1,161 +1,27 @@
-"""Columns of pandas partitions in and out, with their dtypes; a partition that differs from the others is an error."""
+"""Partitions of a dask dataframe with other numbers in some columns."""
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from mag._lib.checks import not_finite, refuse
-from mag._lib.dtypes import describe_dtype
-from mag._lib.errors import InputTypeError, InputValueError
-from mag._lib.roles import Sentences, assign_roles, is_name, names_of, repeated_names
-from mag.costs import Cost
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A column of one partition: its numbers, or its defects: another dtype, missing or infinite values."""
-
-    values: np.ndarray
-    other_dtype: str | None
-    missing: int
-    infinite: int
-
-
-SENTENCES = Sentences(
-    unknown="{role} must name columns of {table}; got {names}, which it does not have{near}",
-    shared="{role} and {other} must not overlap; got {names} in both.",
-    unassigned="{table} must hold columns to group or to keep= only; got {names} in addition; keep or drop them.",
-)
-
-
-def columns_to_group(
-    frame: Any,
-    columns: Sequence[Hashable] | Hashable | None,
-    keep: Sequence[Hashable] | Hashable,
-    by: Sequence[Hashable] | Hashable = (),
-) -> list[Hashable]:
-    """Every column of the frame is one of these or published unchanged."""
-    known = list(frame.columns)
-    if len(set(known)) < len(known):
-        twice = ", ".join(sorted(map(repr, repeated_names(known))))
-        raise InputValueError(f"X must not hold two columns of one name; got {twice} more than once.")
-    if columns is None:
-        untouched = {*names_of(keep, known), *names_of(by, known)}
-        columns = [name for name in known if name not in untouched]
-    return assign_roles({"columns": columns, "keep": keep, "by": by}, known, "X", SENTENCES)["columns"]
-
-
-def number_type(name: Hashable, dtype: Any, cost: Cost) -> np.dtype:
-    """The NumPy dtype of a column of numbers."""
-    plain = _plain_type(dtype)
-    if plain is None:
-        raise InputTypeError(
-            f"columns must hold real numbers; got dtype {describe_dtype(dtype)} in column {name!r}, keep or drop it."
-        )
-    if plain.kind == "b" and not cost.keeps_integers:
-        raise InputTypeError(
-            f"columns must not hold booleans, which have no {cost.representative}; cast column {name!r} first."
-        )
-    return plain
-
-
-def check_weights(name: Hashable, frame: Any) -> None:
-    """Weights are a column of numbers."""
-    if not is_name(name, list(frame.columns)):
-        raise InputValueError(f"weights must name a column of X; got {name!r}.")
-    if _plain_type(frame.dtypes[name]) is None:
-        found = describe_dtype(frame.dtypes[name])
-        raise InputTypeError(f"weights must hold real numbers; got dtype {found} in column {name!r}.")
-
-
-def _plain_type(dtype: Any) -> np.dtype | None:
-    """The NumPy dtype of real numbers of at most 64 bits."""
-    try:
-        plain = np.dtype(getattr(dtype, "numpy_dtype", dtype))
-    except TypeError:  # text and categories of pandas have none
-        return None
-    return plain if plain.kind in "biuf" and plain.itemsize <= 8 else None
-
-
-def pick_columns(partition: pd.DataFrame, names: list[Any], dtypes: list[Any]) -> list[Piece]:
-    """Columns of a partition as numbers, if their dtypes are the expected ones."""
-    pieces = []
-    for name, dtype in zip(names, dtypes, strict=True):
-        column, nothing = partition[name], np.empty(0)
-        if column.dtype != dtype:
-            pieces.append(Piece(nothing, describe_dtype(column.dtype), 0, 0))
-        elif column.isna().any():
-            pieces.append(Piece(nothing, None, int(column.isna().sum()), 0))
-        else:
-            values = column.to_numpy(dtype=getattr(dtype, "numpy_dtype", dtype))
-            nans, infinities = not_finite(values)  # Arrow distinguishes NaN from missing
-            pieces.append(Piece(values, None, nans, infinities))
-    return pieces
-
-
-def drop_values(pieces: list[Piece]) -> list[Piece]:
-    """The facts about the columns of a partition, without their values."""
-    return [Piece(piece.values[:0], piece.other_dtype, piece.missing, piece.infinite) for piece in pieces]
-
-
-def check_pieces(partitions: list[list[Piece]], names: list[Any], dtypes: list[Any]) -> bool:
-    """One error for every fault of a column in some partitions."""
-    for j, (name, dtype) in enumerate(zip(names, dtypes, strict=True)):
-        column = [pieces[j] for pieces in partitions]
-        if others := [piece.other_dtype for piece in column if piece.other_dtype is not None]:
-            dtypes_there = ", ".join(sorted(set(others)))
-            where, wanted = f"{len(others)} of {len(column)} partitions", describe_dtype(dtype)
-            raise InputTypeError(
-                f"column {name!r} must have dtype {wanted} in all partitions; got {dtypes_there} in {where}."
-            )
-        missing, infinite = sum(piece.missing for piece in column), sum(piece.infinite for piece in column)
-        if missing or infinite:
-            refuse(f"column {name!r}", missing, infinite)
-    return True
-
-
-def join_columns(partitions: list[list[Piece]], names: list[Any], dtypes: list[Any]) -> list[np.ndarray]:
-    """Whole columns from those of all partitions."""
-    check_pieces(partitions, names, dtypes)
-    return [np.concatenate([pieces[j].values for pieces in partitions]) for j in range(len(names))]
-
-
-def count_signs(weights: list[np.ndarray]) -> tuple[int, int]:
-    """How many weights of a partition are negative and positive."""
-    return int((weights[0] < 0).sum()), int((weights[0] > 0).sum())
-
-
-def check_signs(partitions: list[tuple[int, int]]) -> bool:
-    """Weights are not negative, and not all zero."""
-    negative, positive = (sum(signs) for signs in zip(*partitions, strict=True))
-    if negative:
-        raise InputValueError(f"weights must not be negative; got {negative} negative.")
-    if not positive:
-        raise InputValueError("weights must not all be zero; got only zeros.")
-    return True
-
-
-def take_weights(weights: list[np.ndarray], checked: bool) -> np.ndarray:
-    """The weights of a partition as float64, once those of all partitions were checked."""
-    return weights[0].astype(np.float64)
-
-
-def take_values(pieces: list[Piece], checked: bool) -> list[np.ndarray]:
-    """The numbers of a partition, once all partitions were looked at."""
-    return [piece.values for piece in pieces]
-
 
 def assemble_partition(
-    partition: pd.DataFrame, pieces: list[list[np.ndarray]], names: list[Any], with_rest: bool
+    partition: pd.DataFrame,
+    pieces: list[list[np.ndarray]],
+    names: list[Any],
+    with_rest: bool,
+    dropped: Sequence[Any] = (),
 ) -> pd.DataFrame:
-    """The partition with other numbers in some columns, in their dtypes; without the rest, these columns alone."""
+    """The partition with other numbers in some columns, in their dtypes, but without columns that are not published.
+
+    Without the rest, these columns alone.
+    """
     arrays = dict(zip(names, [array for piece in pieces for array in piece], strict=True))
     if not with_rest:
         return pd.DataFrame(arrays, index=partition.index, columns=pd.Index(names))
-    changed = partition.copy(deep=False)
+    changed = partition.drop(columns=list(dropped)) if dropped else partition.copy(deep=False)
     for name, array in arrays.items():
         changed[name] = pd.Series(array, index=partition.index).astype(partition[name].dtype)
     return changed

@@ -1,19 +1,9 @@
 """Allowed inputs: dask arrays with chunks of known sizes."""
 
-from typing import Any
-
 import dask.array as da
 import numpy as np
 
-from mag._lib.checks import describe
 from mag._lib.errors import InputTypeError, InputValueError
-
-
-def no_frame(X: Any) -> InputTypeError:
-    """The error for input that is neither an array nor a frame of dask."""
-    return InputTypeError(
-        f"X must be a dask array or a dask dataframe; got {describe(X)}, use mag itself for data in memory."
-    )
 
 
 def real_chunks(option: str, x: da.Array, dimensions: int) -> None:

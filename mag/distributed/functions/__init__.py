@@ -1,0 +1,1 @@
+"""The public functions of `mag.distributed`: one a file, of every engine."""

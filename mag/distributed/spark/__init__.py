@@ -1,0 +1,1 @@
+"""Frames of Spark: one function a file, and waves of its tasks."""
