@@ -1,6 +1,7 @@
 """`mag.multivariate` as an estimator of scikit-learn."""
 
 import inspect
+from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -11,7 +12,7 @@ from mag._lib.errors import InputTypeError, InputValueError
 from mag.api.multivariate import multivariate
 from mag.api.table_options import DEFAULTS, ESTIMATOR, accepted
 from mag.api.types import BackendName, MethodName
-from mag.estimators import _frames, _numbers
+from mag.estimators import _frames, _numbers, _owners
 from mag.methods import METHODS
 from mag.results import as_data_dtype
 from mag.tables import constrain_values
@@ -26,7 +27,7 @@ except ImportError as error:
     raise ImportError("mag.Microaggregator needs scikit-learn 1.6 or newer; pip install 'mag-sdc[sklearn]'.") from error
 
 CRITERIA = ("diversity", "closeness", "enforce")
-OF_NUMBERS = (*CRITERIA, *inspect.signature(multivariate).parameters)
+OF_NUMBERS = (*CRITERIA, "k_household", *inspect.signature(multivariate).parameters)
 OF_TABLES = [name for name in accepted(ESTIMATOR) if name not in OF_NUMBERS]  # parameters that need a frame
 
 
@@ -44,7 +45,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
 
     Diversity and closeness are promises about the records that `fit` saw, published as ``fit_transform`` masks them
     together with the sensitive values passed to `fit`.  There is no promise about new records: `transform` may give all
-    records with one disease the same representative.
+    records with one disease the same representative.  The same holds for units: with ``fit(X, unit=people)``, k counts
+    people instead of records.
 
     Parameters
     ----------
@@ -55,6 +57,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         set.
     options : dict, optional
         Options of the method, such as ``{"gamma": 0.2}``.
+    k_household : int, optional
+        The smallest number of households of a group, where `fit` gets `household`; `k` by default.
     method : str
         How to group, see `mag.multivariate`.
     aggregate, hierarchies, order, importance : optional
@@ -64,7 +68,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         values themselves are for `fit`.
     closeness : float or mag.Closeness, optional
         How far the distribution of the sensitive values in a group may be from that of all records.
-    enforce : {"auto", "buckets", "cut", "merge", "swap"}
+    enforce : {"auto", "buckets", "cut", "exchange", "merge", "swap"}
         How to meet both, see `mag.microaggregate`.
     standardize : bool or "range"
         Measure each column in its standard deviations; "range", of frames with categories, numbers in their range.
@@ -85,6 +89,9 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         The representatives in the units of the data: only these are published.
     sizes_ : array of int, shape (n_groups,)
         The number of records in each group, at least k.
+    smallest_units_, smallest_households_ : int
+        Where `fit` got `unit` or `household`: the smallest number of units, at least k, and of households, at least
+        `k_household`, whose records are masked alike, as counted on the masked records.
     n_groups_ : int
         The number of groups.
     information_loss_ : float
@@ -141,6 +148,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         n_jobs: int | None = None,
         options: dict[str, Any] | None = None,
         # options: written by tools.names from mag.api.table_options
+        k_household: int | None = None,
         method: MethodName = "auto",
         aggregate: Any = None,
         hierarchies: Any = None,
@@ -160,6 +168,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         self.n_jobs = n_jobs
         self.options = options
         # options: written by tools.names from mag.api.table_options
+        self.k_household = k_household
         self.method = method
         self.aggregate = aggregate
         self.hierarchies = hierarchies
@@ -175,7 +184,15 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         self.time_limit = time_limit
         # end of options
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, sensitive: Any = None) -> "Microaggregator":
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        sensitive: Any = None,
+        unit: Any = None,
+        household: Any = None,
+    ) -> "Microaggregator":
         """Group the records of X.
 
         Parameters
@@ -189,20 +206,28 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             do not depend on weights.  A record that outweighs the rest of its group is published nearly unchanged.
         sensitive : array-like, shape (n_samples,), optional
             The values that `diversity` and `closeness` are about.
+        unit : array-like, shape (n_samples,), optional
+            The person, household or firm of each record: k counts these, as in `mag.microaggregate`.
+        household : array-like, shape (n_samples,), optional
+            The household of each record: groups have records of at least `k_household` of them as well.
 
         Returns
         -------
         Microaggregator
             Itself.
         """
-        self._check_demands(sensitive)
-        if self._is_mixed(X):
-            self._fit_frame(X, sample_weight, sensitive)
-        else:
-            self._fit_numbers(X, sample_weight, sensitive)
+        self._fit(X, sample_weight, sensitive, {"unit": unit, "household": household})
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None, sensitive: Any = None) -> Any:
+    def fit_transform(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        sensitive: Any = None,
+        unit: Any = None,
+        household: Any = None,
+    ) -> Any:
         """Group the records of X and replace each by the mean of its group: the k-anonymous release.
 
         Parameters
@@ -211,7 +236,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             The records; neither NaN nor infinity.
         y : ignored
             For pipelines.
-        sample_weight, sensitive : array-like, shape (n_samples,), optional
+        sample_weight, sensitive, unit, household : array-like, shape (n_samples,), optional
             See `fit`.
 
         Returns
@@ -219,11 +244,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         array, shape (n_samples, n_features)
             The masked records, each at least k times; floats of the type of X, float64 for integers.
         """
-        self._check_demands(sensitive)
-        if self._is_mixed(X):
-            return self._fit_frame(X, sample_weight, sensitive)
-        self._fit_numbers(X, sample_weight, sensitive)
-        return self.cluster_centers_[self.labels_]
+        masked = self._fit(X, sample_weight, sensitive, {"unit": unit, "household": household})
+        return self.cluster_centers_[self.labels_] if masked is None else masked
 
     def transform(self, X: Any) -> Any:
         """Replace each record by the nearest representative; no guarantee is made for the result.
@@ -287,7 +309,20 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             return False
         return bool(settings) or _frames.has_categories(X)
 
-    def _fit_numbers(self, X: Any, sample_weight: Any, sensitive: Any) -> None:
+    def _fit(self, X: Any, sample_weight: Any, sensitive: Any, owners: dict[str, Any]) -> Any:
+        """Group the records; return the published frame where X is a frame with categories."""
+        owners = {option: cells for option, cells in owners.items() if cells is not None}
+        self._check_demands(sensitive, owners)
+        owners = {option: _owners.read_cells(option, cells, X) for option, cells in owners.items()}
+        for option in ("unit", "household"):  # of an earlier fit
+            if hasattr(self, f"smallest_{option}s_"):
+                delattr(self, f"smallest_{option}s_")
+        if self._is_mixed(X):
+            return self._fit_frame(X, sample_weight, sensitive, owners)
+        self._fit_numbers(X, sample_weight, sensitive, owners)
+        return None
+
+    def _fit_numbers(self, X: Any, sample_weight: Any, sensitive: Any, owners: dict[str, Any]) -> None:
         values = self._table(X, reset=True)
         k, n = integer("k", self.k, 1, len(values), "n_samples"), len(values)
         weights = None if sample_weight is None else _numbers.read_weights(sample_weight, n)
@@ -296,48 +331,63 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             constraints = constrain_values("sensitive", sensitive, self.diversity, self.closeness)
             same_rows("sensitive", constraints[0].codes.size, "X", n)
         standardize = cast(bool, self.standardize)
-        grouping = multivariate(values, k, standardize=standardize, **self._shared_options())
+        if owners:
+            options = self._shared_options() | {"weights": weights, "k_household": self.k_household}
+            grouping: Any = _owners.group(values, k, owners, standardize, options)
+        else:
+            grouping = multivariate(values, k, standardize=standardize, **self._shared_options())
         self.labels_ = grouping.labels
         self.sizes_ = grouping.sizes
         self.n_groups_ = grouping.n_groups
-        self.information_loss_ = grouping.information_loss
-        self.method_, self.complete_, self.details_ = grouping.method, grouping.complete, grouping.details
+        self.method_, self.complete_ = grouping.method, grouping.complete
+        self.details_ = {} if owners else grouping.details
         self.scale_: Any = _numbers.column_deviations(values) if self.standardize else None
         if constraints:
             how = _numbers.enforce_criteria(values, k, self.labels_, constraints, standardize, self.enforce)
             self.labels_, self.n_groups_, self.sizes_ = how.labels, how.n_groups, np.bincount(how.labels)
             self.method_ = ", ".join([self.method_, *how.ways])
-        if values.dtype.kind == "f" or constraints or weights is not None:
+        if values.dtype.kind == "f" or constraints or owners or weights is not None:
             means = _numbers.group_means(values, self.labels_, self.sizes_, weights)
             self.cluster_centers_ = as_data_dtype(means, values.dtype)
         else:  # means of integers are exact, and those of the option integer=True are integers
             self.cluster_centers_ = grouping.representatives
-        if constraints or weights is not None:
+        if constraints or owners or weights is not None:
             masked = self._measure(self.cluster_centers_)[self.labels_]
             weights = np.ones(n) if weights is None else weights
             self.information_loss_ = _numbers.weighted_loss(self._measure(values), masked, weights)
+        else:
+            self.information_loss_ = grouping.information_loss
         self.promises_ = []
         if constraints:
             masked = self.cluster_centers_[self.labels_]
             self.promises_ = _numbers.recount_values(masked, sensitive, self.diversity, self.closeness)
+        for option, cells in owners.items():
+            masked, least = self.cluster_centers_[self.labels_], k
+            if option == "household":
+                least = k if self.k_household is None else self.k_household
+            setattr(self, f"smallest_{option}s_", _owners.recount(masked, option, cells, least))
 
-    def _fit_frame(self, X: Any, sample_weight: Any, sensitive: Any) -> Any:
+    def _fit_frame(self, X: Any, sample_weight: Any, sensitive: Any, owners: dict[str, Any]) -> Any:
         """Group the records of a frame; return the published frame."""
         validate_data(self, X, reset=True, skip_check_array=True)
         trees = _frames.read_trees(self.hierarchies)
-        options = {name: getattr(self, name) for name in (*OF_TABLES, "enforce")} | self._shared_options()
+        options = {name: getattr(self, name) for name in (*OF_TABLES, "enforce", "k_household")}
+        options |= self._shared_options()
         options |= {
             "weights": None if sample_weight is None else _numbers.read_weights(sample_weight, len(X)),
             "standardize": None if X.shape[1] == 1 and self.standardize is True else self.standardize,
             "hierarchies": trees or None,
         }
-        masked, release = _frames.release_frame(X, self.k, sensitive, self.diversity, self.closeness, options)
+        demands = {"diversity": self.diversity, "closeness": self.closeness}
+        masked, release = _frames.release_frame(X, self.k, sensitive, demands, owners, options)
         grouping, guarantee = release.grouping, release.guarantee
         self.labels_, self.sizes_ = grouping.labels.astype(np.int32), grouping.sizes
         self.n_groups_ = cast(int, grouping.n_groups)
         self.method_, self.complete_, self.details_ = grouping.method, grouping.complete, {}
         self.ncp_ = release.ncp()
         self.promises_ = [*guarantee.diversity.values(), *guarantee.closeness.values()]
+        for option in owners:
+            setattr(self, f"smallest_{option}s_", getattr(guarantee, f"smallest_{option}s"))
         self.cluster_centers_ = _frames.take_rows(masked, np.unique(self.labels_, return_index=True)[1])
         self.scale_ = _frames.read_units(X, trees, self.order, self.standardize)
         return masked
@@ -378,8 +428,12 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
             raise InputValueError("n_jobs must be positive, or count from -1 down, all processors; got 0.")
         return jobs if jobs > 0 else every + 1 + jobs
 
-    def _check_demands(self, sensitive: Any) -> None:
-        """Reject sensitive values without a criterion, and a criterion without sensitive values."""
+    def _check_demands(self, sensitive: Any, owners: Mapping[str, Any]) -> None:
+        """Reject sensitive values without a criterion, a criterion without sensitive values, and both with units."""
+        if sensitive is not None and owners:
+            raise InputValueError(f"{next(iter(owners))} is not used with sensitive values, which count records.")
+        if self.k_household is not None and "household" not in owners:
+            raise InputValueError("k_household is not used without household; pass households to fit.")
         one_of("enforce", self.enforce, ["auto", *ENFORCE])
         demanded = [name for name in ("diversity", "closeness") if getattr(self, name) is not None]
         if sensitive is None and demanded:

@@ -1,6 +1,6 @@
 """Frames with categories: masked by `mag.microaggregate`, and compared with the published representatives."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -46,21 +46,31 @@ def read_orders(frame: Frame, order: Mapping[Any, Any] | None) -> dict[Any, list
 
 
 def release_frame(
-    X: Any, k: int, sensitive: Any, diversity: Any, closeness: Any, options: dict[str, Any]
+    X: Any, k: int, sensitive: Any, demands: Mapping[str, Any], owners: Mapping[str, Any], options: dict[str, Any]
 ) -> "tuple[Any, Release[Any]]":
-    """The published frame, and the release, which also holds the sensitive values."""
-    names = frame_of(X).names
-    if sensitive is None:
-        release = microaggregate(X, k, names, **options)
-        return release.data, release
-    same_rows("sensitive", len(sensitive), "X", len(X))
-    name = "sensitive"
+    """The published frame, and the release, which also holds the sensitive values.
+
+    `demands` are those on the sensitive values, `owners` the cells of units and households.
+    """
+    names, table = frame_of(X).names, X
+    roles: dict[str, Any] = {}
+    for option, cells in owners.items():
+        roles[option] = _free_name(option, names)
+        table = _with_column(table, roles[option], cells)
+    if sensitive is not None:
+        same_rows("sensitive", len(sensitive), "X", len(X))
+        name = _free_name("sensitive", names)
+        table = _with_column(table, name, sensitive)
+        roles |= {option: {name: wish} for option, wish in demands.items() if wish is not None}
+    release = microaggregate(table, k, names, **roles, **options)
+    return release.data if sensitive is None else release.data[names], release
+
+
+def _free_name(name: str, names: Collection[Any]) -> str:
+    """A name that no column has."""
     while name in names:
         name += "_"
-    wishes = {"diversity": diversity, "closeness": closeness}
-    demands: dict[str, Any] = {option: {name: wish} for option, wish in wishes.items() if wish is not None}
-    release = microaggregate(_with_column(X, name, sensitive), k, names, **demands, **options)
-    return release.data[names], release
+    return name
 
 
 def _with_column(X: Any, name: str, values: Any) -> Any:
