@@ -255,8 +255,11 @@ def _on_cuda(option: str, x: Any) -> Any:
     cudf = sys.modules.get("cudf")
     if cudf is not None and isinstance(x, (cudf.DataFrame, cudf.Series)):
         try:
-            return x.to_cupy()
-        except (NotImplementedError, TypeError, ValueError) as error:
+            if isinstance(x, cudf.Series):
+                return x.to_cupy()
+            with x[x.columns[0]].to_cupy().device:  # to_cupy copies a frame by the current device
+                return x.to_cupy()
+        except (IndexError, NotImplementedError, TypeError, ValueError) as error:
             what = f"a cuDF {type(x).__name__} of other cells"
             raise InputTypeError(f"{option} must hold real numbers without missing ones; got {what}.") from error
     if hasattr(x, "__cuda_array_interface__") and not hasattr(x, "__dlpack__") and _has_cupy():

@@ -171,7 +171,7 @@ def per_column(option: str, argument: Any, m: int) -> list[Any]:
     """One entry per column, from one for all or from one each."""
     if isinstance(argument, (list, tuple)):
         if len(argument) != m:
-            raise InputValueError(f"{option} must be one, or one per column of X, m={m}; got {len(argument)}.")
+            raise InputValueError(f"{option} must be one value, or one per column of X, m={m}; got {len(argument)}.")
         return list(argument)
     return [argument] * m
 
@@ -220,7 +220,7 @@ def weights_for(weights: np.ndarray, n: int, per: str = "record, n", option: str
     if weights.size != n:
         raise InputValueError(f"{option} must hold one weight per {per}={n}; got {weights.size}.")
     if low < 0:
-        raise InputValueError(f"{option} must not be negative; got {int((weights < 0).sum())} negative.")
+        raise InputValueError(f"{option} must not be negative; got {int((weights < 0).sum())} below 0.")
     if high == 0:
         raise InputValueError(f"{option} must not all be zero; got only zeros.")
     return weights

@@ -58,6 +58,15 @@ def interruptible(function: Callable[..., Any], *args: Any, **options: Any) -> A
         del job  # an error that it holds has this frame in its traceback
 
 
+def surely(function: Callable[[], None]) -> None:
+    """Call a function that must not be left out, also where Ctrl-C ends it: then it is called again."""
+    try:
+        function()
+    except KeyboardInterrupt:
+        function()
+        raise
+
+
 class Worker:
     """Threads for submitted jobs, in turn; Python does not wait for them when it ends."""
 

@@ -47,6 +47,12 @@ def number_by_first_row(numbers: np.ndarray) -> np.ndarray:
     return place[numbers]
 
 
+def count_distinct(part: np.ndarray, numbers: np.ndarray, parts: int = 0) -> np.ndarray:
+    """How many different numbers each part has, of at least this many parts."""
+    first = find_first_rows(number_rows([part, numbers]))
+    return np.bincount(part[first], minlength=parts)
+
+
 def _cells(rows: int) -> int:
     return max(CELLS_PER_ROW * rows, 2**10)
 

@@ -49,6 +49,13 @@ def use_whole_ticks(*axes: Any) -> None:
         axis.set_major_locator(MaxNLocator("auto", integer=True))
 
 
+def space_ticks(axis: Any, most: int = 6) -> None:
+    """Few ticks, so that long numbers do not run into each other."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(most))
+
+
 def put_legend_beside(axes: Any, entries: int) -> None:
     """A legend to the right of the axes, where it covers nothing; without the last ones of very many entries."""
     handles, labels = axes.get_legend_handles_labels()

@@ -10,6 +10,8 @@ from mag._lib.nearest import ask_nearest
 
 MAX_LISTED_COLUMNS = 20
 MAX_NAMES_IN_SENTENCE = 12  # of a sentence about all columns
+MAX_CHARACTERS_OF_NAMES = 160  # of all of these names
+MIN_NAMES_IN_SENTENCE = 3
 
 
 @dataclass(frozen=True)
@@ -38,9 +40,11 @@ def list_names(names: Sequence[Hashable]) -> str:
     >>> list_names(["age", "income"]), list_names(range(20))
     ('age, income', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 8 more')
     """
-    text = ", ".join(map(str, names[:MAX_NAMES_IN_SENTENCE]))
-    rest = len(names) - MAX_NAMES_IN_SENTENCE
-    return f"{text} and {rest} more" if rest > 0 else text
+    shown = list(map(str, names[:MAX_NAMES_IN_SENTENCE]))
+    while len(shown) > MIN_NAMES_IN_SENTENCE and len(", ".join(shown)) > MAX_CHARACTERS_OF_NAMES:
+        shown.pop()
+    rest = len(names) - len(shown)
+    return f"{', '.join(shown)} and {rest} more" if rest > 0 else ", ".join(shown)
 
 
 def repeated_names(names: Iterable[Hashable]) -> list[Hashable]:

@@ -35,11 +35,18 @@ def backends() -> dict[str, str]:
     return {name: backend.why_not() or "ok" for name, backend in BACKENDS.items()}
 
 
-def backend_of(backend: str) -> Backend:
-    """The named backend, if it can be used here; "auto" is the CPU, except for data on a device (`on_device`)."""
+def backend_of(backend: str, devices: list[int] | None = None) -> Backend:
+    """The named backend, if it can be used here; "auto" is the CPU, except for data on a device (`on_device`).
+
+    A caller who names `devices` is told about them where CUDA cannot be used.
+    """
     name = one_of("backend", backend, ["auto", *BACKENDS])
     engine = BACKENDS["cpu" if name == "auto" else name]
     if (reason := engine.why_not()) is not None:
+        if devices is not None:
+            raise InputValueError(
+                f"devices need the backend 'cuda', which cannot be used here; got {devices}. {reason}"
+            )
         raise InputValueError(f"backend must be one that mag.backends() finds usable; got {backend!r}. {reason}")
     return engine
 

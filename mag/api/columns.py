@@ -92,7 +92,7 @@ def columns(
     if several:
         unused("devices", devices if backend == "cpu" else None, "backend 'cpu'")
         backend = "cuda"
-    engine = backend_of(backend)
+    engine = backend_of(backend, several.get("devices"))
     arguments = (k, cost, solver, weights, group_penalty, max_groups, soft, threads)
     device = on_device(X, backend)
     if device is not None:  # values are validated when a result is first read

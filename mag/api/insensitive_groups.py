@@ -93,12 +93,12 @@ def _bounds(bounds: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
     """The lowest and the highest values of all columns."""
     pairs = real_table("bounds", read_table("bounds", bounds)[0])
     if pairs.shape != (d, 2):
-        raise InputValueError(f"bounds must have the shape (d, 2), d={d} being the columns of X; got {pairs.shape}.")
+        raise InputValueError(f"bounds must have the shape (d, 2) for the d={d} columns of X; got {pairs.shape}.")
     finite("bounds", pairs)
     low, high = pairs.astype(np.float64).T
     if not (low < high).all():
         wrong = ", ".join(map(str, np.flatnonzero(~(low < high))[:5]))
-        raise InputValueError(f"bounds must have lowest values below the highest ones; got others in column {wrong}.")
+        raise InputValueError(f"bounds must be pairs of a lower and a higher number; got others for column {wrong}.")
     with np.errstate(over="ignore"):
         if not np.isfinite(high - low).all():
             raise InputValueError("bounds must differ by less than the largest float64; got bounds farther apart.")

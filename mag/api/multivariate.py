@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Unpack
 
@@ -82,11 +82,14 @@ def multivariate(
     time_limit : float, optional
         Seconds after which the best grouping so far is returned; its `complete` is then False.  The clock starts when
         the code of the method is compiled and loaded.
-    bound : {False, True, "lp", "neighbor"}
+    bound : {False, True, "branch", "lp", "neighbor"}
         Whether to compute a lower bound on the loss of any grouping with at least k records per group, the `bound` of
-        the result, and its `gap`.  "lp" is close and slow, "neighbor" fast; True is "lp" up to 8192 records.
+        the result, and its `gap`.  "lp" is close and slow, "neighbor" fast; True is "lp" up to 8192 records.  "branch"
+        is closer and slower, and may prove the least loss; a better grouping that it finds is the result, its `method`
+        is then "branch".  It needs SciPy, extra ``matching``.
     bound_time : float, optional
-        Seconds after which "lp" gives the best bound so far; it is valid, but lower, and depends on the machine.
+        Seconds after which "branch" and "lp" give the best bound so far; it is valid, but lower, and depends on the
+        machine.
     **options
         Options of the method: closest, directions, exchanges, factor, gamma, init, integer, iterations, n_projections,
         ordered, refine, restarts, return_scores, rho, split.  The guide to records describes them.  An option that the
@@ -112,18 +115,17 @@ def multivariate(
     with data.arithmetic.active():
         standard = center_columns(data.values, flag("standardize", standardize), data.arithmetic)
     found = _group(data, task, standard)
-    facts = data.facts_of(
-        found.labels,
-        found.n_groups,
-        x=data.values,
-        dtype=data.dtype,
-        standard=standard,
-        integer=task.integer,
-        origin=data.origin,
-    )
-    least = _least_loss(task, standard, facts)
+    facts = _facts(data, task, standard, found)
+    least, better = _least_loss(task, standard, found, facts)
+    if better is not None and (improved := _facts(data, task, standard, better)).squares < facts.squares:
+        found, facts = better, improved
     return RecordGrouping(
-        facts, task.k, method=found.method, complete=found.complete, details=found.details, bound=least
+        facts,
+        task.k,
+        method=found.method,
+        complete=found.complete,
+        details=found.details,
+        bound=None if least is None else facts.share(least),
     )
 
 
@@ -267,18 +269,41 @@ def _group(data: _Data, task: _GroupingTask, standard: Standard) -> _Found:
     return _Found(labels, n_groups, name, not tracker.stopped, details)
 
 
-def _least_loss(task: _GroupingTask, standard: Standard, facts: Any) -> float | None:
-    """The requested lower bound on the loss of any grouping; the loss of this one if the method had no choice."""
-    if task.bound is None:
-        return None
-    least = facts.squares
-    if task.chooses:
-        with working_on("bound", is_quiet(task.report)):
-            if task.bound_time is not None:
-                interruptible(warm_up_bound, task.bound)
-            clock = Progress(None, task.bound_time)
-            least = interruptible(BOUNDS[task.bound], standard.z, task.k, least, task.threads, clock)
-    return facts.share(least)
+def _facts(data: _Data, task: _GroupingTask, standard: Standard, found: _Found) -> Any:
+    """What follows from the groups."""
+    return data.facts_of(
+        found.labels,
+        found.n_groups,
+        x=data.values,
+        dtype=data.dtype,
+        standard=standard,
+        integer=task.integer,
+        origin=data.origin,
+    )
+
+
+def _least_loss(
+    task: _GroupingTask, standard: Standard, found: _Found, facts: Any
+) -> tuple[float | None, _Found | None]:
+    """The requested lower bound on the cost of any grouping, and a better grouping if it found one.
+
+    It is the cost of this grouping if the method had no choice.
+    """
+    if task.bound is None or not task.chooses:
+        return None if task.bound is None else facts.squares, None
+    with working_on("bound", is_quiet(task.report)):
+        if task.bound_time is not None:
+            interruptible(warm_up_bound, task.bound)
+        clock, labels = Progress(None, task.bound_time), np.asarray(found.labels, np.int64)
+        least, better = interruptible(
+            BOUNDS[task.bound], standard.z, task.k, labels, facts.squares, task.threads, clock
+        )
+    if better is None:
+        return least, None
+    labels, n_groups = number_groups(better, len(better))
+    if not at_least(task.k, labels, n_groups, False):
+        raise group_below(task.k)
+    return least, replace(found, labels=labels, n_groups=n_groups, method=task.bound, details={})
 
 
 def _stays(engine: DeviceBackend, X: Any, k: Any, name: str, options: MethodOptions) -> bool:
@@ -297,10 +322,12 @@ def _bound(bound: Any, bound_time: Any, n: int) -> str | None:
         name = one_of("bound", bound, BOUNDS)
     elif flag("bound", bound):
         name = automatic_bound(n)
-    if name == "lp" and n > DENSE:
-        raise InputValueError(f"bound='lp' is for at most {DENSE} records; got n={n}, use 'neighbor'.")
-    if name != "lp" and bound_time is not None:
-        raise InputTypeError(f"bound_time is only used by bound 'lp'; got bound={describe(bound)} of n={n} records.")
+    if name in ("branch", "lp") and n > DENSE:
+        raise InputValueError(f"bound={name!r} is for at most {DENSE} records; got n={n}, use 'neighbor'.")
+    if name not in ("branch", "lp") and bound_time is not None:
+        raise InputTypeError(
+            f"bound_time is only used by bounds 'branch' and 'lp'; got bound={describe(bound)} of n={n} records."
+        )
     seconds("bound_time", bound_time)
     return name
 

@@ -17,6 +17,7 @@ from typing import Any
 MICROAGGREGATE, GENERALIZE, COMPARE, ESTIMATOR = "microaggregate", "generalize", "compare", "Microaggregator"
 SUPPRESS = "suppress"
 PARQUET_BY_COLUMN, PARQUET_JOINTLY = "Parquet by column", "Parquet jointly"
+OF_CATEGORIES = ("ancestor", "medoid", "mode")  # aggregates that apply to categories only
 MASK = "mask"  # commands have the names of their functions, except for this one
 TABLES = (MICROAGGREGATE, PARQUET_BY_COLUMN, PARQUET_JOINTLY)
 
@@ -101,12 +102,14 @@ class Options:
         None,
         "Strata: groups never mix combinations of values of these columns, which are published unchanged.  A missing "
         "value is a value.",
-        (*ALL_TABLES, COMPARE),
+        (*ALL_TABLES, SUPPRESS, COMPARE),
         hint="Names | None",
         kind=f"{ONE_OR_MORE}, optional",
         texts={
             GENERALIZE: "Quasi-identifiers that are not recoded: classes never mix their values, which are published "
-            "unchanged."
+            "unchanged.",
+            SUPPRESS: "Quasi-identifiers whose cells stay: classes never mix their values.  A missing value is a "
+            "value.",
         },
         flags=[
             Flag(
@@ -119,6 +122,11 @@ class Options:
                 COLUMNS_PANEL,
                 (GENERALIZE,),
             ),
+            Flag(
+                "A quasi-identifier whose cells stay: classes never mix its values. Repeatable.",
+                COLUMNS_PANEL,
+                (SUPPRESS,),
+            ),
         ],
     )
     unit: Any = option(
@@ -126,7 +134,7 @@ class Options:
         "The column that names the person, household or firm of each record.  k then counts these units instead of "
         "records: every class has records of at least k of them, and strata with fewer than k units are small.  The "
         "column is not published.",
-        (MICROAGGREGATE, PARQUET_JOINTLY, GENERALIZE),
+        (*ALL_TABLES, SUPPRESS, COMPARE),
         hint="Any",
         kind="column name, optional",
         recorded=IF_USED,
@@ -134,7 +142,7 @@ class Options:
             Flag(
                 "The column that names the person or household of each record: k counts them; not published.",
                 COLUMNS_PANEL,
-                (MASK, GENERALIZE),
+                (MASK, GENERALIZE, SUPPRESS, COMPARE),
             )
         ],
     )
@@ -142,7 +150,7 @@ class Options:
         None,
         "The column that names the household of each record.  Every class then has records of at least `k_household` "
         "households as well.  The column is not published.",
-        (MICROAGGREGATE, PARQUET_JOINTLY, GENERALIZE),
+        (MICROAGGREGATE, PARQUET_JOINTLY, GENERALIZE, COMPARE),
         hint="Any",
         kind="column name, optional",
         recorded=IF_USED,
@@ -150,7 +158,7 @@ class Options:
             Flag(
                 "The column that names the household of each record: every class has several; not published.",
                 COLUMNS_PANEL,
-                (MASK, GENERALIZE),
+                (MASK, GENERALIZE, COMPARE),
             )
         ],
     )
@@ -175,15 +183,18 @@ class Options:
     k_household: int | None = option(
         None,
         "The smallest number of households of a class; `k` by default.",
-        (MICROAGGREGATE, PARQUET_JOINTLY, GENERALIZE),
+        (MICROAGGREGATE, PARQUET_JOINTLY, GENERALIZE, COMPARE, ESTIMATOR),
         hint="int | None",
         kind="int, optional",
+        texts={
+            ESTIMATOR: "The smallest number of households of a group, where `fit` gets `household`; `k` by default."
+        },
         recorded=IF_USED,
         flags=[
             Flag(
                 "Smallest number of households of a class (default: k).",
                 GROUPING_PANEL,
-                (MASK, GENERALIZE),
+                (MASK, GENERALIZE, COMPARE),
                 type=int | None,
                 metavar="K",
             )
@@ -463,10 +474,10 @@ class Options:
     enforce: str = option(
         "auto",
         "How to meet diversity and closeness: merge groups that fail, let them swap records with near groups first, "
-        "draw groups from buckets of the sensitive values, cut all records while both demands hold, or whichever of "
-        "these loses least.",
+        "exchange records at a price of what groups lack, draw groups from buckets of the sensitive values, cut all "
+        "records while both demands hold, or whichever of these loses least.",
         (*TABLES, ESTIMATOR),
-        choices=("auto", "buckets", "cut", "merge", "swap"),
+        choices=("auto", "buckets", "cut", "exchange", "merge", "swap"),
         texts={ESTIMATOR: "How to meet both, see `mag.microaggregate`."},
         recorded=IF_USED,
     )
@@ -641,7 +652,7 @@ class Options:
     follow: Any = option(
         None,
         "By column: the masked column whose groups it is published from, as the mean of each group: "
-        '``{"income_usd": "income"}``.  It has no say in the groups; both are parts of all classes.',
+        '``{"income_usd": "income"}``.  It does not influence the groups, and both columns count in every class.',
         (MICROAGGREGATE,),
         hint="Mapping[Any, Any] | None",
         kind="dict, optional",
@@ -678,14 +689,19 @@ class Options:
         "How to treat strata with fewer than k records: raise an error, pool them (with each other, then with the next "
         "smallest; where pooled records differ in a column of `by`, that cell becomes missing), or withhold them.  "
         '"suppress" also withholds strata in which no group could meet `diversity` or `closeness`.',
-        (MICROAGGREGATE, COMPARE),
+        (MICROAGGREGATE, SUPPRESS, COMPARE),
         choices=("error", "merge", "suppress"),
+        texts={
+            SUPPRESS: "How to treat strata with fewer than k records, or units: raise an error, pool them (with each "
+            "other, then with the next smallest; where pooled records differ in a column of `by`, that cell becomes "
+            "missing), or withhold them.",
+        },
         flags=[
             Flag(
                 "Strata of fewer than k records: error, merge (blanks the --by cells) or suppress (withholds the "
                 "records).",
                 MISSING_PANEL,
-                (MASK, COMPARE),
+                (MASK, SUPPRESS, COMPARE),
                 type=str,
             )
         ],

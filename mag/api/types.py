@@ -14,7 +14,7 @@ SolverName: TypeAlias = Literal[
     "auto", "block", "galil_park", "growing", "quadratic", "simple", "simple_plus", "staggered", "wilber"
 ]
 BackendName: TypeAlias = Literal["auto", "cpu", "cuda"]
-BoundName: TypeAlias = Literal["lp", "neighbor"]
+BoundName: TypeAlias = Literal["branch", "lp", "neighbor"]
 DegreeCost: TypeAlias = Literal["rounddown", "roundup", "sae", "sse_int"]
 KeepName: TypeAlias = Literal["degrees", "edges", "nodes"]
 RandomState: TypeAlias = int | np.random.Generator | None

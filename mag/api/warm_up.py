@@ -13,7 +13,7 @@ from mag.methods import METHODS, Method, Resources
 from mag.methods.distances.hierarchies import CategoryColumn, CategoryColumns
 from mag.methods.orders.consecutive import IntegerColumns
 
-SHARED = 12  # from this k on, all share the code of the solvers; those below have their own
+LEAST_SHARED_K = 12  # from this k on, all share the code of the solvers; those below have their own
 SHORT_OPTIONS = {  # the same code
     "directions": "uniform",
     "exchanges": 1.0,
@@ -51,7 +51,7 @@ def warm_up_method(
     """Compile or load the code of a method with these options."""
     choices = {name: one for name, one in options.items() if isinstance(one, (bool, str)) and name not in SHORT_OPTIONS}
     with working_on(name, quiet):
-        interruptible(_warm_up, name, min(k, SHARED), integer, tuple(sorted(choices.items())), categories)
+        interruptible(_warm_up, name, min(k, LEAST_SHARED_K), integer, tuple(sorted(choices.items())), categories)
 
 
 @cache
@@ -77,7 +77,7 @@ def _ready_trees(method: Method, k: int) -> None:
     places = np.eye(3) * np.sqrt(0.5)
     levels, loss = np.array([[0, 3], [1, 3], [2, 3]]), np.array([0.0, 0.0, 0.0, 1.0])
     column = CategoryColumn(np.arange(n) % 3, levels, loss, places, 1, 1.0)
-    trees = CategoryColumns(np.zeros(1, np.int64), [column], np.ones(1))
+    trees = CategoryColumns(np.zeros(1, np.int64), [column], np.ones(1), by_range=True)
     X = np.column_stack([np.arange(n) % 2 - 0.5, places[column.codes]])
     for seconds in (None, 0.0):
         method.run(X, k, Resources(np.random.default_rng(0), Progress(None, seconds), trees=trees))

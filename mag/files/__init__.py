@@ -13,26 +13,31 @@ from typing import TYPE_CHECKING, Any
 from mag._lib.errors import InputValueError
 from mag._lib.roles import offer_columns
 from mag.files import csv, dta, feather, parquet, sas7bdat, sav, tsv, xlsx, xpt
-from mag.files._cells import blank_codes, fill_codes, without_codes
+from mag.files._cells import DATE, blank_codes, fill_codes, without_codes
+from mag.files._classes import ClassParts
 from mag.files._counts import Histogram, below, smallest
 from mag.files._format import Format, Meta, columns_of
-from mag.files._layout import Layout
+from mag.files._layout import Layout, layout_of
 from mag.files._understood import Strange
-from mag.files.csv import CATEGORIES
+from mag.files.csv import CATEGORIES, IS_DELIMITER_RIGHT
 
 if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
     "CATEGORIES",
+    "DATE",
     "FORMATS",
+    "ClassParts",
     "File",
     "Histogram",
     "Layout",
     "Meta",
     "Strange",
     "below",
+    "blank_codes",
     "columns_of",
+    "layout_of",
     "smallest",
 ]
 
@@ -110,6 +115,15 @@ class File:
             frame = frame.with_columns(without_codes(frame[name], self.layout) for name in numbers)
         return frame.with_columns(blank_codes(frame[name], self.layout) for name in categories), meta
 
+    def class_parts(
+        self, columns: Sequence[str], numbers: Sequence[str] = (), others: Sequence[str] = ()
+    ) -> ClassParts:
+        """Columns in parts, each with all records of its classes of equal `columns`; cells as `read` gives them."""
+        self.check_names([*columns, *numbers, *others, *self.layout.null_of, *self.layout.date_of])
+        texts = list(dict.fromkeys([*columns, *others]))
+        blocks = self._run(self.format.blocks, self._there(), list(numbers), texts, self.layout)
+        return self._run(ClassParts, blocks, list(columns))
+
     def understood(self) -> "tuple[pl.DataFrame, dict[str, Strange]]":
         """All columns, codes for missing cells as missing; of text files, each as the type of most of its cells.
 
@@ -174,8 +188,14 @@ class File:
                     f"{self.path.name!r} is not valid {self.layout.encoding.upper()}; try --encoding {other}."
                 ) from None
             if foreign:
-                raise InputValueError(f"{self.path.name!r} {self.format.broken}") from None
+                raise InputValueError(f"{self.path.name!r} {self._explain_broken()}") from None
             raise
+
+    def _explain_broken(self) -> str:
+        """The reason why the file cannot be read, with the delimiter that its header suggests."""
+        reason = self.format.explain_broken(self.path, self.layout)
+        other = self.suggest_delimiter()
+        return reason if other is None else f"{reason.removesuffix(IS_DELIMITER_RIGHT)}{other}"
 
     def _there(self) -> pathlib.Path:
         if not self.path.is_file():
@@ -194,6 +214,8 @@ class File:
         unknown = sorted({name for name in columns if name not in names})
         if unknown:
             offer = offer_columns(unknown[0], names)
+            if set(unknown[0].split(",")) <= set(names):
+                offer = "; name one column at a time."
             if len(names) == 1 and self.format.text:
                 hint = self.suggest_delimiter() or "is the delimiter right?"
                 offer = f"; its columns are {names[0]!r}; {hint}"

@@ -2,6 +2,7 @@
 
 import pathlib
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from mag._lib.dtypes import describe_dtype
@@ -51,6 +52,20 @@ class Arrow(Format):
         """These columns, block by block."""
         raise NotImplementedError
 
+    def blocks(
+        self, path: pathlib.Path, numbers: Sequence[str], others: Sequence[str], layout: Layout
+    ) -> "Iterator[pl.DataFrame]":
+        import polars as pl
+
+        types = self._types(path)
+        names = [name for name in types.names if name in {*numbers, *others}]
+        if any(not _is_plain(types.field(name).type) for name in names):
+            yield from super().blocks(path, numbers, others, layout)
+            return
+        empty = types.empty_table().select(names)
+        for block in chain(self.batches(path, names), [empty]):
+            yield pl.DataFrame(block.select(names))
+
     def counts(
         self, path: pathlib.Path, sets: Sets, layout: Layout, written: "pl.DataFrame | None" = None, name: str = ""
     ) -> list[Histogram]:
@@ -74,6 +89,17 @@ class Arrow(Format):
                 "them, or with another type (decimal128 for decimals)."
             )
         return types
+
+
+def _is_plain(kind: "pa.DataType") -> bool:
+    """Whether blocks of such a column have one type in polars: codes of categories and nested cells may not."""
+    import pyarrow as pa
+
+    kinds = pa.types
+    texts = kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind)
+    times = kinds.is_date32(kind) or kinds.is_timestamp(kind)
+    numbers = kinds.is_integer(kind) or kinds.is_float32(kind) or kinds.is_float64(kind) or kinds.is_boolean(kind)
+    return bool(texts or times or numbers)
 
 
 def _days(types: "pa.Schema") -> list[str]:

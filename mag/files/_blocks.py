@@ -12,20 +12,22 @@ from typing import Any
 from mag._lib.errors import InputValueError
 from mag.files._layout import Layout
 
-SIZE = 2**23  # bytes of a block; larger ones are not faster
-HEAD = 2**18  # bytes of a block where only the first records matter
+BLOCK_BYTES = 2**23  # bytes of a block; larger ones are not faster
+HEAD_BYTES = 2**18  # bytes of a block where only the first records matter
 BOM = codecs.BOM_UTF8
 
 
 def header(path: pathlib.Path, layout: Layout, delimiter: str) -> list[str]:
     """The names of the columns; a name that occurs twice is an error."""
-    first = next(pieces(path, layout, HEAD), b"")
+    first = next(pieces(path, layout, HEAD_BYTES), b"")
     try:
         names = next(csv.reader(io.StringIO(first.decode(), newline=""), delimiter=delimiter), [])
     except csv.Error:
         most = csv.field_size_limit()
         raise InputValueError(f"{path.name!r} must have column names of at most {most} characters.") from None
     if not names:
+        if first:
+            raise InputValueError(f"{path.name!r} begins with an empty line; its first line must name the columns.")
         raise InputValueError(f"{path.name!r} is empty; its first line must name the columns.")
     twice = sorted(name for name, count in collections.Counter(names).items() if count > 1)
     if twice:
@@ -35,9 +37,25 @@ def header(path: pathlib.Path, layout: Layout, delimiter: str) -> list[str]:
     return names
 
 
+def find_long_line(path: pathlib.Path, layout: Layout, delimiter: str) -> tuple[int, int] | None:
+    """The first line with more cells than the header has, and how many they are."""
+    text = (line for piece in pieces(path, layout) for line in io.StringIO(piece.decode(), newline=""))
+    rows = csv.reader(text, delimiter=delimiter)
+    try:
+        most = len(next(rows, []))
+        line = rows.line_num + 1
+        for row in rows:
+            if len(row) > most:
+                return line, len(row)
+            line = rows.line_num + 1
+    except (csv.Error, UnicodeError):
+        return None
+    return None
+
+
 def line_end(path: pathlib.Path, layout: Layout) -> str:
     """How the first line ends."""
-    return "\r\n" if next(pieces(path, layout, HEAD), b"").endswith(b"\r\n") else "\n"
+    return "\r\n" if next(pieces(path, layout, HEAD_BYTES), b"").endswith(b"\r\n") else "\n"
 
 
 def has_bom(path: pathlib.Path) -> bool:
@@ -69,13 +87,13 @@ def blocks(path: pathlib.Path, layout: Layout, size: int | None = None) -> Itera
 
 
 def pieces(path: pathlib.Path, layout: Layout, size: int | None = None) -> Iterator[bytes]:
-    """First the header, then blocks of whole lines, of about `SIZE` bytes or fewer.
+    """First the header, then blocks of whole lines, of about `BLOCK_BYTES` bytes or fewer.
 
     A line end between quotes belongs to a cell: a block may end after a line only if the number of quotes up to it is
     even.  polars finds lines by the same rule.
     """
     rest, first = b"", True
-    for piece in _utf8(path, layout, min(SIZE, size or SIZE)):
+    for piece in _utf8(path, layout, min(BLOCK_BYTES, size or BLOCK_BYTES)):
         block = rest + piece
         if first:
             cut = _first_line(block)

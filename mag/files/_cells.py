@@ -11,9 +11,9 @@ from mag.files._layout import Layout
 if TYPE_CHECKING:
     import polars as pl
 
-NUMBERS = ("integer", "large integer", "number")
+NUMBER_KINDS = ("integer", "large integer", "number")
 STAMPS = ("%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M")
-CELL_KINDS = (*NUMBERS, "%Y-%m-%d", *STAMPS)  # in this order: the first that fits
+CELL_KINDS = (*NUMBER_KINDS, "%Y-%m-%d", *STAMPS)  # in this order: the first that fits
 MISSING_WORDS = (
     "NA",
     "N/A",
@@ -29,7 +29,8 @@ MISSING_WORDS = (
     "-",
     "?",
 )  # for missing numbers
-HEAD = 1000  # records from which a kind is guessed first
+GUESSED_RECORDS = 1000  # records from which a kind is guessed first
+DATE = r"^\s*(\d{1,2}[./-]\d{1,2}[./-]\d{4}|\d{4}[./-]\d{1,2}[./-]\d{1,2})\b"  # text that begins with a date
 
 
 def kinds_of(layout: Layout, column: str) -> tuple[str, ...]:
@@ -41,7 +42,7 @@ def straight(kinds: dict[str, str]) -> dict[str, Any]:
     """The columns that are numbers, with their types."""
     import polars as pl
 
-    types = dict(zip(NUMBERS, (pl.Int64, pl.UInt64, pl.Float64), strict=True))
+    types = dict(zip(NUMBER_KINDS, (pl.Int64, pl.UInt64, pl.Float64), strict=True))
     return {name: types[kind] for name, kind in kinds.items() if kind in types}
 
 
@@ -91,11 +92,11 @@ def without_codes(column: "pl.Series", layout: Layout) -> "pl.Series":
 
 
 def blank_codes(column: "pl.Series", layout: Layout) -> "pl.Series":
-    """A column as it is stored, its codes for missing cells as null."""
+    """A column as it is stored, its codes for missing cells as null; durations have none."""
     import polars as pl
 
     codes = layout.codes(column.name)
-    if not codes:
+    if not codes or column.dtype == pl.Duration:
         return column
     cells = column.alias("")
     coded = cells.cast(pl.String).str.strip_chars().is_in(codes)
@@ -123,7 +124,8 @@ def parsed(text: "pl.Expr", kind: str, strict: bool = False) -> "pl.Expr":
 def strange_cells(text: "pl.Series", layout: Layout, column: str) -> collections.Counter[str]:
     """How many cells are each of the usual words for missing, in "text" of letters, or no number in "other" ways.
 
-    "readable" are those of the kind that most cells are, numbers or dates.
+    "readable" are those of the kind that most cells are, numbers or dates; "dates" look like dates, and are counted
+    among the others too.
     """
     import polars as pl
 
@@ -133,16 +135,18 @@ def strange_cells(text: "pl.Series", layout: Layout, column: str) -> collections
     ]
     strange = cells.filter(~max(readable, key=pl.Series.sum))  # of the kind that most are
     strange = strange.filter(~strange.is_in(MISSING_WORDS))
+    dates = int(strange.str.contains(DATE).sum())
     counts = collections.Counter({word: int((cells == word).sum()) for word in MISSING_WORDS})
     counts["text"] = int(strange.str.contains(r"\p{L}").sum())
     counts["other"] = strange.len() - counts["text"]
     counts["readable"] = cells.len() - counts.total()
+    counts["dates"] = dates
     return counts
 
 
 def guess(text: "pl.Series", layout: Layout) -> str:
     """The kind of the first cells."""
-    head = text.head(HEAD)
+    head = text.head(GUESSED_RECORDS)
     kinds = kinds_of(layout, text.name)
     return next(
         (kind for kind in kinds if not _failures(head, kind, layout)), "number" if kinds == CELL_KINDS else kinds[0]

@@ -55,7 +55,7 @@ def longer(characters: int, measure: "Callable[[pl.Expr], pl.Expr]", of: str) ->
 NUL = Limit("with the character NUL", lambda cell: cell.str.contains("\0", literal=True))
 TRAILING = Limit("ending with a blank", lambda cell: cell.str.ends_with(" "))
 EMPTY = Limit("empty next to missing text", lambda cell: (cell == "") & cell.is_null().any())
-BYTES = longer(32767, lambda cell: cell.str.len_bytes(), "bytes")
+TOO_MANY_BYTES = longer(32767, lambda cell: cell.str.len_bytes(), "bytes")
 BEYOND_FLOAT64 = Limit("beyond 2⁵³", lambda cell: (cell > 2**53) | (cell < -(2**53)))
 NOT_FINITE = Limit("NaN or infinite", lambda cell: ~cell.is_finite())
 MILLISECOND, SECOND = finer("millisecond", 10**6), finer("second", 10**9)

@@ -1,7 +1,7 @@
 """The interface of a file format."""
 
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mag.files._counts import Histogram, Sets, of_frame
@@ -32,6 +32,10 @@ class Format:
     unit = "1ns"  # of moments; masked ones are rounded to it
     broken = "cannot be read: it is damaged, or of another format than its name says."
 
+    def explain_broken(self, path: pathlib.Path, layout: Layout) -> str:
+        """The reason why a table cannot be read."""
+        return self.broken
+
     def refused(self, error: BaseException) -> str:
         """The reason why a table cannot be written; messages of libraries may quote cells."""
         return f"{self.endings[0]} cannot hold a column, or that many records."
@@ -61,6 +65,12 @@ class Format:
         """Read the columns `numbers`, to compute with, and the columns `others`, unchanged, in their order."""
         both = {*numbers, *others}
         return self.columns(path, [name for name in self.names(path, layout) if name in both]), {}
+
+    def blocks(
+        self, path: pathlib.Path, numbers: Sequence[str], others: Sequence[str], layout: Layout
+    ) -> "Iterator[pl.DataFrame]":
+        """The same columns in blocks of records, one at least, all of the same types."""
+        yield self.read(path, numbers, others, layout)[0]
 
     def understood(self, path: pathlib.Path, layout: Layout) -> "tuple[pl.DataFrame, dict[str, Strange]]":
         """All columns by type; of text files, also the cells that are not of the type of their column."""

@@ -2,7 +2,7 @@
 
 import codecs
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mag._lib.errors import InputValueError
@@ -77,3 +77,34 @@ def _is_date_format(form: str) -> bool:
     """Whether text in this format determines a date, and if it has a time of day, its minute or second."""
     times: tuple[list[str], ...] = ([], ["%H", "%M"], ["%H", "%M", "%S"])
     return sorted(re.findall("%.?", form)) in [sorted(["%d", "%m", "%Y", *time]) for time in times]
+
+
+def layout_of(
+    delimiter: str | None = None,
+    decimal_comma: bool = False,
+    encoding: str = "utf-8",
+    null: Sequence[str] | None = None,
+    date: Sequence[str] | None = None,
+    thousands: str | None = None,
+) -> Layout:
+    """A layout from words of the command line and of plans: a tab may be written \\t, codes NAME=CODES."""
+    general: list[str] = []
+    special: dict[str, tuple[str, ...]] = {}
+    for word in null or ():
+        name, equals, codes = word.rpartition("=")
+        if equals and not (name and codes):
+            raise InputValueError(f"--null must be CODES or NAME=CODES; got {word!r}.")
+        if equals:
+            special[name] = (*special.get(name, ()), *codes.split(","))
+        else:
+            general += codes.split(",")
+    formats = {}
+    for word in date or ():
+        name, equals, form = word.partition("=")
+        if not (name and equals and form) or name in formats:
+            raise InputValueError(
+                f"--date must be NAME=FORMAT, once for a column, such as born=%d.%m.%Y; got {word!r}."
+            )
+        formats[name] = form
+    mark = "\t" if delimiter == "\\t" else delimiter
+    return Layout(mark, decimal_comma, thousands, encoding, tuple(general), special, formats)

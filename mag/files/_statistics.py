@@ -13,7 +13,18 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mag._lib.errors import InputValueError
-from mag.files._exact import BEYOND_FLOAT64, BYTES, EMPTY, MILLISECOND, NOT_FINITE, NUL, SECOND, TRAILING, Holds, kind
+from mag.files._exact import (
+    BEYOND_FLOAT64,
+    EMPTY,
+    MILLISECOND,
+    NOT_FINITE,
+    NUL,
+    SECOND,
+    TOO_MANY_BYTES,
+    TRAILING,
+    Holds,
+    kind,
+)
 from mag.files._format import Format, Meta, columns_of
 from mag.files._layout import Layout
 
@@ -31,11 +42,11 @@ HOLDS: Holds = {
 }
 IN_SECONDS: Holds = {  # of SPSS and of SAS's transport, whose texts end before their last spaces
     **HOLDS,
-    "text": (*HOLDS["text"], TRAILING, BYTES),
+    "text": (*HOLDS["text"], TRAILING, TOO_MANY_BYTES),
     "dates with times": (SECOND,),
     "times of day": (SECOND,),
 }
-ROOM = 2**16  # bytes
+SPARE_BYTES = 2**16
 
 
 class Statistics(Format):
@@ -183,7 +194,7 @@ def _check_room(path: pathlib.Path) -> None:
     """pyreadstat may overlook that the disk is full: there must be room for some bytes more."""
     size = path.stat().st_size
     with path.open("ab") as file:
-        file.write(bytes(ROOM))
+        file.write(bytes(SPARE_BYTES))
         file.flush()
         os.fsync(file.fileno())
     os.truncate(path, size)

@@ -2,6 +2,7 @@
 
 import codecs
 import collections
+import inspect
 import io
 import pathlib
 from collections.abc import Callable, Iterator, Sequence
@@ -9,8 +10,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mag._lib.errors import InputValueError
-from mag.files._blocks import BOM, HEAD, blocks, has_bom, header, line_end, mapped
-from mag.files._cells import MISSING_WORDS, NUMBERS, STAMPS, bare, failures, guess, parsed, straight, strange_cells
+from mag.files._blocks import BOM, HEAD_BYTES, blocks, find_long_line, has_bom, header, line_end, mapped
+from mag.files._cells import MISSING_WORDS, NUMBER_KINDS, STAMPS, bare, failures, guess, parsed, straight, strange_cells
 from mag.files._counts import Histogram, Sets, add_blocks, count_texts
 from mag.files._exact import EVERYTHING, Limit, check_cells, check_stored
 from mag.files._format import Format, Meta, columns_of
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+IS_DELIMITER_RIGHT = "is the delimiter right?"
+
+
 class Csv(Format):
     """Read in blocks; written as it was read: line ends, the mark at the beginning, quotes where they are needed."""
 
@@ -28,11 +32,20 @@ class Csv(Format):
     holds = MappingProxyType(
         {kind: () for kind in EVERYTHING if kind not in ("durations", "bytes", "nested cells")}  # but as text
     )
-    broken = "is not a table: a line has more cells than the first, or a quote is not closed; is the delimiter right?"
+    broken = f"is not a table: a line has more cells than the first, or a quote is not closed; {IS_DELIMITER_RIGHT}"
 
     def __init__(self, *endings: str, delimiter: str) -> None:
         super().__init__(*endings)
         self.delimiter = delimiter
+
+    def explain_broken(self, path: pathlib.Path, layout: Layout) -> str:
+        separator = layout.separator(self.delimiter)
+        long = find_long_line(path, layout, separator)
+        if long is None:
+            return self.broken
+        line, cells = long
+        known = len(self.names(path, layout))
+        return f"is not a table: line {line} has {cells} cells, the first {known}; {IS_DELIMITER_RIGHT}"
 
     def names(self, path: pathlib.Path, layout: Layout) -> list[str]:
         return header(path, layout, layout.separator(self.delimiter))
@@ -40,7 +53,7 @@ class Csv(Format):
     def numeric(self, path: pathlib.Path, layout: Layout) -> list[str]:
         every = self.names(path, layout)
         bad = self._failures(path, every, layout)
-        return [name for name in every if not all(bad[name].get(kind, True) for kind in NUMBERS)]
+        return [name for name in every if not all(bad[name].get(kind, True) for kind in NUMBER_KINDS)]
 
     def read(
         self, path: pathlib.Path, numbers: Sequence[str], others: Sequence[str], layout: Layout
@@ -51,7 +64,7 @@ class Csv(Format):
 
         both = {*numbers, *others}
         columns = [name for name in self.names(path, layout) if name in both]
-        head = next(self._blocks(path, numbers, {}, layout, size=HEAD))
+        head = next(self._blocks(path, numbers, {}, layout, size=HEAD_BYTES))
         kinds = {name: guess(head[name], layout) for name in numbers}
         try:
             frame = None if layout.has_codes else self._straight(path, columns, kinds, layout)
@@ -66,6 +79,17 @@ class Csv(Format):
         frame = frame.with_columns(cs.by_name(floats).fill_nan(None))
         stamps = {name: kind for name, kind in kinds.items() if kind in STAMPS}
         return frame, {"line_end": line_end(path, layout), "bom": has_bom(path), "stamps": stamps}
+
+    def blocks(
+        self, path: pathlib.Path, numbers: Sequence[str], others: Sequence[str], layout: Layout
+    ) -> "Iterator[pl.DataFrame]":
+        import polars.selectors as cs
+
+        columns = [name for name in self.names(path, layout) if name in {*numbers, *others}]
+        kinds = self._kinds(path, numbers, layout)
+        convert = [parsed(bare(cs.by_name(name), layout, name), kind) for name, kind in kinds.items()]
+        for text in self._texts(path, columns, layout):
+            yield text.with_columns(convert).with_columns((cs.by_name(*numbers) & cs.float()).fill_nan(None))
 
     def understood(self, path: pathlib.Path, layout: Layout) -> "tuple[pl.DataFrame, dict[str, Strange]]":
         import polars as pl
@@ -152,6 +176,8 @@ class Csv(Format):
         every = {name: schema.get(name, pl.String) for name in self.names(path, layout)}
         read = list(dict.fromkeys([*columns, list(every)[-1]]))  # the last one, to find lines that are too long
         options: dict[str, Any] = {"separator": layout.separator(self.delimiter), "decimal_comma": layout.decimal_comma}
+        if "missing_columns" in inspect.signature(pl.scan_csv).parameters:  # of polars 2
+            options["missing_columns"] = "insert"  # where a block begins with an empty or short line
 
         def cells(block: bytes) -> Any:
             scanned = pl.scan_csv(block, has_header=False, schema=every, **options)
@@ -211,7 +237,7 @@ class Csv(Format):
             advice = [f"--null {','.join(words)} declares missing codes"] if words else []
             if others:
                 listed += [f"{others} {'other ' if words else ''}{_cells(others)} {_readable(layout, name)}"]
-                advice += [_advise(layout, name)]
+                advice += [_advise(layout, name, 2 * counts["dates"] > others)]
             yield f"column {name!r}: {' and '.join(listed)}; {', '.join(advice)}"
 
 
@@ -222,10 +248,15 @@ def _readable(layout: Layout, name: str) -> str:
     return "neither a number nor a date like 2026-01-31"
 
 
-def _advise(layout: Layout, name: str) -> str:
-    """Remedies for cells that cannot be read."""
-    comma = COMMA if layout.decimal_comma else "a decimal comma needs --decimal-comma"
-    return "mag look lists lines" if name in layout.date_of else f"{comma}, mag look lists lines"
+def _advise(layout: Layout, name: str, dates: bool) -> str:
+    """Remedies for cells that cannot be read, most of which may look like dates."""
+    if name in layout.date_of:
+        return SEE_LINES
+    if dates:
+        return f"--date {name}=FORMAT declares how dates are written, such as %d.%m.%Y, {SEE_LINES}"
+    if layout.thousands:
+        return SEE_LINES
+    return f"{COMMA if layout.decimal_comma else 'a decimal comma needs --decimal-comma'}, {SEE_LINES}"
 
 
 def _cells(count: int) -> str:
@@ -233,7 +264,8 @@ def _cells(count: int) -> str:
 
 
 CATEGORIES = "categories need --hierarchy, --order, --aggregate NAME=mode, --by, --keep or --drop"
-COMMA = "with --decimal-comma a number has no point"
+COMMA = "with --decimal-comma a number has no point, unless --thousands . declares it"
+SEE_LINES = "mag look lists their lines"
 
 
 def _lacks(encoding: str, text: str) -> bool:

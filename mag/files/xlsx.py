@@ -24,7 +24,7 @@ LONG_TEXT = Limit(
     lambda cell: cell.str.len_chars() + cell.str.count_matches("[\U00010000-\U0010ffff]") > 32767,  # of UTF-16
 )
 OLD = Limit("before 1900", lambda cell: cell < datetime.date(1900, 1, 1))
-FORMATS = {"dates": "yyyy-mm-dd", "dates with times": "yyyy-mm-dd hh:mm:ss.000"}
+CELL_FORMATS = {"dates": "yyyy-mm-dd", "dates with times": "yyyy-mm-dd hh:mm:ss.000"}
 MAX_UNPACKED_RATIO, MAX_EMPTY_CELLS = (
     100,
     10**6,
@@ -95,7 +95,7 @@ class Xlsx(Format):
         writers = {"text": sheet.write_string, "true or false": sheet.write_boolean}
         for place, column in enumerate(map(as_text, frame)):
             what = kind(column.dtype)
-            looks = [book.add_format({"num_format": FORMATS[what]})] if what in FORMATS else []
+            looks = [book.add_format({"num_format": CELL_FORMATS[what]})] if what in CELL_FORMATS else []
             write = sheet.write_datetime if looks else writers.get(what, sheet.write_number)
             sheet.write_string(0, place, column.name)
             for row, cell in enumerate(column.to_list(), 1):

@@ -110,7 +110,7 @@ def intervals(
         row = [label(first + (begin - first) // width * width, width) for width in exact]
         rows.append([*row, label(first, last - first)])
     if len({row[0] for row in rows}) < count:
-        raise InputValueError("labels must call every interval otherwise; some of the narrowest share a label.")
+        raise InputValueError("labels must give every interval a label of its own; some of the narrowest share one.")
     return rows, Locate((*(first + i * exact[0] for i in range(count)), last))
 
 

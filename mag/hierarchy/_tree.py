@@ -5,7 +5,7 @@ import importlib
 import itertools
 import os
 import pathlib
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -270,20 +270,30 @@ class Hierarchy:
 
     def show(self) -> str:
         """The tree as indented lines, labels that stay over levels once."""
-        lines: list[str] = []
+        return "\n".join("  " * depth + text_of(self.labels[node]) for depth, node in self.walk())
 
-        def add(members: np.ndarray, level: int, depth: int, above: Hashable) -> None:
+    def walk(self) -> Iterator[tuple[int, int]]:
+        """The depth and the number of every node, those above before those below, labels that stay over levels once.
+
+        Examples
+        --------
+        >>> import mag
+        >>> tree = mag.Hierarchy.from_levels([["cook", "food", "*"], ["baker", "food", "*"], ["nurse", "nurse", "*"]])
+        >>> [(depth, tree.labels[node], float(tree.loss[node].round(2))) for depth, node in tree.walk()]
+        [(0, '*', 1.0), (1, 'food', 0.67), (2, 'cook', 0.0), (2, 'baker', 0.0), (1, 'nurse', 0.0)]
+        """
+
+        def below(members: np.ndarray, level: int, depth: int, above: Hashable) -> Iterator[tuple[int, int]]:
             nodes = self.levels[members, level]
             for node in dict.fromkeys(nodes.tolist()):
                 label = self.labels[node]
                 shown = depth == 0 or label != above
                 if shown:
-                    lines.append("  " * depth + text_of(label))
+                    yield depth, node
                 if level:
-                    add(members[nodes == node], level - 1, depth + shown, label)
+                    yield from below(members[nodes == node], level - 1, depth + shown, label)
 
-        add(np.arange(len(self.levels)), self.levels.shape[1] - 1, 0, None)
-        return "\n".join(lines)
+        yield from below(np.arange(len(self.levels)), self.levels.shape[1] - 1, 0, None)
 
     def to_levels(self) -> list[list[Hashable]]:
         """A row for every value: the value, then ever more general labels."""

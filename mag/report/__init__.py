@@ -15,9 +15,12 @@ from mag.report._assessment import (
 )
 from mag.report._facts import Audience, Category, ReportFacts, is_external
 from mag.report._page import page, page_of_entries
+from mag.report._parts import TradeoffPoint, draw_class_sizes, draw_share, draw_tradeoff, inner_html, split_section
 from mag.report._plot import draw_columns
 from mag.report._recoding import Level, RecodingFacts
 from mag.report._sensitive import SensitiveFacts
+from mag.report._suppression import SuppressionFacts
+from mag.report._text import tally
 
 __all__ = [
     "AssessmentFacts",
@@ -28,13 +31,21 @@ __all__ = [
     "ReportFacts",
     "SensitiveFacts",
     "SubsetRisk",
+    "SuppressionFacts",
+    "TradeoffPoint",
     "describe_assessment",
+    "draw_class_sizes",
     "draw_columns",
     "draw_exposure",
+    "draw_share",
+    "draw_tradeoff",
+    "inner_html",
     "is_external",
     "page",
     "page_of_entries",
     "percent",
+    "split_section",
+    "tally",
     "write",
     "write_assessment",
 ]

@@ -140,7 +140,7 @@ def _list_figures(lines: Iterable[SummaryLine]) -> Element:
         element(
             "div",
             element("dt", f"{line.label[:1].upper()}{line.label[1:]}"),
-            element("dd", line.number),
+            element("dd", tally(int(line.number)) if line.number.isdecimal() else line.number),
             element("dt", line.share),
         )
         for line in lines

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 MAX_BINS = 36  # bins
-TAIL = 0.01  # share of the published values that a heavy tail may lose on either side
+HEAVY_TAIL = 0.01  # share of the published values that a heavy tail may lose on either side
 
 
 class Bins(NamedTuple):
@@ -41,7 +41,7 @@ def bins(original: np.ndarray, masked: np.ndarray, k: int) -> Bins | None:
 def inner_edges(masked: np.ndarray) -> np.ndarray:
     """Edges of bins of one width over the published values, without the far ends of heavy tails."""
     low, high = float(masked.min()), float(masked.max())
-    near, far = (float(q) for q in np.quantile(masked, [TAIL, 1 - TAIL], method="inverted_cdf"))
+    near, far = (float(q) for q in np.quantile(masked, [HEAVY_TAIL, 1 - HEAVY_TAIL], method="inverted_cdf"))
     reach = far / 2 - near / 2  # half of the bulk; halves of finite numbers do not overflow
     if reach > 0:
         low = near if near / 2 - low / 2 > reach / 2 else low

@@ -125,7 +125,7 @@ def _level_card(facts: ReportFacts, column: Hashable) -> Element:
     notes.append(f"{values} published, {how}" + (f", {several(missing, 'cell', 'cells')} missing." if missing else "."))
     labels = facts.labels_of(facts.names.index(column))
     same = _groups.of_one_value([own.codes], labels).groups / max(_groups.sizes(labels).size, 1)
-    if same >= 0.01:
+    if same >= 0.01 and facts.suppression is None:
         notes.append(f"In {share(same)} of the groups all had the same value.")
     return element("figure", element("h3", name(column)), drawn, element("figcaption", *_paragraphs(notes)))
 

@@ -13,6 +13,7 @@ from mag._lib.missing import is_missing
 from mag.report._columns import Change, change
 from mag.report._recoding import RecodingFacts
 from mag.report._sensitive import SensitiveFacts
+from mag.report._suppression import SuppressionFacts
 
 NUMERIC_KINDS = ("datetime", "duration", "number")
 SCOPES = ("joint", "per-column", "sets")
@@ -95,6 +96,12 @@ class ReportFacts:
         The column of persons or other units that k counts; otherwise k counts records.
     smallest_units : int, optional
         With a unit: the smallest number of units whose records are alike.
+    household : column, optional
+        The column of households that are counted besides.
+    smallest_households : int, optional
+        With a household: the smallest number of households whose records are alike.
+    sets : sequence of str
+        With the scope "sets": what holds for each set of columns.
     with_kept : tuple of two int, optional
         The smallest class in all published columns, untouched ones included, and the records in classes below k.
     withheld : int
@@ -111,8 +118,10 @@ class ReportFacts:
         The demands of `promises` in numbers.
     about : mapping of str to str
         What the page is about: the name of the data, the date, who made it and by which command.
-    recoding : Recoding, optional
+    recoding : RecodingFacts, optional
         The level of each column, where nothing is published as numbers: `original` and `masked` are empty then.
+    suppression : SuppressionFacts, optional
+        The missing cells of each column, where cells were suppressed: `original` and `masked` are empty then.
     """
 
     title: str
@@ -147,6 +156,7 @@ class ReportFacts:
     sensitive: Sequence[SensitiveFacts] = ()
     about: Mapping[str, str] = field(default_factory=dict)
     recoding: RecodingFacts | None = None
+    suppression: SuppressionFacts | None = None
 
     def __post_init__(self) -> None:
         checks.one_of("scope", self.scope, SCOPES)

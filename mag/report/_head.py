@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from mag._lib.wording import named
 from mag.measures.shares import BINS, VISIBLE_CHANGE
 from mag.report import _groups
 from mag.report._facts import ReportFacts
@@ -17,8 +18,8 @@ DISTORTED = (
     f"The share of the records in one of {BINS} bins of equal counts changed by more than {100 * VISIBLE_CHANGE:.1f} "
     "percentage points; compare the distributions of"
 )
-LOSS = "share of the variation between records that averaging lost; 0 is none"
-PENALTY = "how much wider than a value published cells are; 0 is not at all"
+LOSS = "share of the variation between records that averaging lost; 0 means no loss"
+PENALTY = "how much wider than a value published cells are; 0 means not at all"
 MAX_TILES = 6  # figures side by side
 MAX_HEADLINE_CHARACTERS = 300  # characters of a guarantee that are set in large type
 
@@ -40,8 +41,18 @@ def header(facts: ReportFacts) -> Element:
 def _figures(facts: ReportFacts) -> Element:
     """The numbers that everyone asks for first."""
     sizes = [*facts.k.values()] if isinstance(facts.k, Mapping) else [facts.k]
-    pairs = [("k requested", span(min(sizes), max(sizes)), "fewest records that must be alike")]
-    if facts.scope == "joint":
+    counted = "records" if facts.unit is None else "units"
+    pairs = [("k requested", span(min(sizes), max(sizes)), f"fewest {counted} that must be alike")]
+    if facts.suppression is not None:
+        what = "of the smallest class of the published table"
+        if facts.suppression.is_wildcard:
+            what = "that equal a record, at least"
+        least = facts.smallest if facts.smallest_units is None else facts.smallest_units
+        pairs.append(("k counted", tally(least), f"{counted} {what}"))
+        cells = sum((facts.suppression.suppressed or facts.suppression.missing).values())
+        word = "Cells suppressed" if facts.suppression.suppressed else "Cells missing"
+        pairs.append((word, tally(cells), f"of {several(len(facts.names), 'quasi-identifier', 'quasi-identifiers')}"))
+    elif facts.scope == "joint":
         pairs.append(("k counted", tally(facts.smallest), "records of the smallest class of the published table"))
         pairs.append(
             (
@@ -54,7 +65,11 @@ def _figures(facts: ReportFacts) -> Element:
         pairs.append(("Alike in all columns", tally(facts.smallest), "records of the smallest class"))
     if facts.with_kept is not None:
         pairs.append(
-            ("Smallest class with kept columns", tally(facts.with_kept[0]), "records alike in all published columns")
+            (
+                "Smallest class with kept columns",
+                tally(facts.with_kept[0]),
+                f"{counted} alike in all published columns",
+            )
         )
     pairs += [
         ("Records published", tally(facts.n_records or facts.n), "rows of the published table"),
@@ -84,13 +99,19 @@ def _about(facts: ReportFacts) -> Element | None:
 
 def _state_promise(facts: ReportFacts) -> Element:
     strata = [" within the same ", *names(facts.by)] if facts.by else []
-    if facts.scope == "joint":
+    if facts.suppression is not None and facts.suppression.is_wildcard:
+        what = "records" if facts.unit is None else f"units ({facts.unit})"
+        points: list[list[Content]] = [
+            [f"Every record equals this many {what}", *strata, ", itself included, if missing cells equal everything."]
+        ]
+        points += [[own] for own in facts.sets]
+    elif facts.scope == "joint":
         k, what = facts.smallest, "records"
         if facts.unit is not None:
             k, what = facts.smallest_units or 0, f"units ({facts.unit})"
         if facts.household is not None:
             what += f" of at least {several(facts.smallest_households or 0, 'household', 'households')}"
-        points: list[list[Content]] = [
+        points = [
             [f"At least {k} {what} share each published combination of ", *names(facts.names), *strata, "."],
             [f"An intruder who knows these values of a person is left with at least {k} {what} that may be theirs."],
         ]
@@ -99,15 +120,15 @@ def _state_promise(facts: ReportFacts) -> Element:
         points += [[own] for own in facts.sets]
     else:
         sizes = [*facts.k.values()] if isinstance(facts.k, Mapping) else [facts.k]
-        k = min(sizes)
+        k, what = min(sizes), "records" if facts.unit is None else f"units ({facts.unit})"
         points = [
             [
-                f"At least {span(k, max(sizes))} records share each published value of ",
+                f"At least {span(k, max(sizes))} {what} share each published value of ",
                 *names(facts.names),
                 *strata,
                 ", column by column.",
             ],
-            [f"An intruder who knows one of these values of a person is left with at least {k} records."],
+            [f"An intruder who knows one of these values of a person is left with at least {k} {what}."],
         ]
     points += [[f"{promise[:1].upper()}{promise[1:]}."] for promise in facts.promises]
     points.append(["The classes were counted on the published table, by code that is independent of the grouping."])
@@ -116,22 +137,29 @@ def _state_promise(facts: ReportFacts) -> Element:
 
 def _state_no_promise(facts: ReportFacts) -> Element:
     points: list[list[Content]] = []
+    if facts.suppression is not None and facts.suppression.is_wildcard:
+        below = several(facts.suppression.below_k, "record is", "records are")
+        points.append(
+            [
+                f"This is weaker than k-anonymity: {below} in classes of fewer than k that are equal cell by cell. Who "
+                "knows a person's values may find the one published record that shows them."
+            ]
+        )
     if facts.scope != "joint":
         alike = f"The smallest number of records alike in all masked columns is {tally(facts.smallest)}."
         points.append([f"This is not joint k-anonymity. {alike}"])
     if facts.unit is None:
-        points.append(["k counts records: several records of one person count as several without unit=."])
+        points.append(
+            [f"k counts records: several records of one person count as several, unless {named('unit')} is set."]
+        )
     if facts.untouched:
         points.append(["Published unchanged, and not covered: ", *names(facts.untouched), ".", _exposure(facts)])
         points += [[sentence] for sentence in facts.linked]
-    else:
+    elif facts.suppression is None:
         points.append(["No column is published unchanged: only the columns named here are published."])
-    points.append(
-        [
-            "Records of one group may have had the same true value. That value is disclosed without identifying the "
-            "record."
-        ]
-    )
+    same = "Records of one group may have had the same true value, which is disclosed without identifying the record."
+    exact = "Cells that are not missing are true values: whoever knows the class of a person knows them."
+    points.append([same if facts.suppression is None else exact])
     points.append(["Other tables about the same people, published before or after, are not taken into account."])
     return _list("Not guaranteed", points)
 
@@ -161,7 +189,7 @@ def _warnings(facts: ReportFacts) -> Element | None:
 def computed(facts: ReportFacts) -> list[list[Content]]:
     """Warnings that follow from the numbers: sentences and names, never values."""
     sentences: list[list[Content]] = []
-    if facts.scope != "joint":
+    if facts.scope != "joint" and facts.suppression is None:
         how = "one by one" if facts.scope == "per-column" else "in sets"
         sentences.append(
             [f"Columns were grouped {how}: a combination of published values may belong to a single person."]

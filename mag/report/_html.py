@@ -39,10 +39,19 @@ def short(column: Hashable, longest: int = MAX_NAME_CHARACTERS) -> str:
     return text if len(text) <= longest else f"{text[:longest]}…"
 
 
+def shorten_middle(column: Hashable, longest: int) -> str:
+    """A column's name, cut in the middle: names often differ at their ends."""
+    text = str(column)
+    head = longest // 2
+    return text if len(text) <= longest + 1 else f"{text[:head]}…{text[head - longest :]}"
+
+
 def name(column: Hashable) -> Element:
     """A column's name, isolated from the text direction around it; a long name shows in full on hover."""
     full = str(column) if len(str(column)) > MAX_NAME_CHARACTERS else None
-    return element("bdi", short(column), class_="name", title=full)
+    first, *rest = re.split(r"(?<=[_.])(?=.)", short(column))
+    breaks = (part for word in rest for part in (element("wbr"), word))
+    return element("bdi", first, *breaks, class_="name", title=full)
 
 
 def names(columns: Iterable[Hashable]) -> list[Content]:

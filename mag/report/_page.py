@@ -13,6 +13,7 @@ from mag.report._html import Element, element, table, write_html
 SECTIONS = [
     _sections.groups,
     _sections.recoding,
+    _sections.suppression,
     _sections.sensitive,
     _cards.columns,
     _sections.losses,

@@ -9,7 +9,10 @@ from mag._lib.errors import InputRuntimeError, InputValueError
 from mag._lib.pictures import new_axes, put_legend_beside
 from mag.report._bins import bins
 from mag.report._facts import Category
+from mag.report._html import shorten_middle
 from mag.report._levels import bars
+
+MAX_TITLE_CHARACTERS = 30
 
 
 def draw_columns(
@@ -32,12 +35,15 @@ def draw_columns(
             _draw_levels(axes, str(name), categories[name], least)
         else:
             _draw_distribution(axes, str(name), *numbers[name], least)
+    explained = next((axes for axes in every if axes.get_legend_handles_labels()[0]), None)
+    if explained is not None:
+        put_legend_beside(explained, 2)
     return every
 
 
 def _draw_distribution(axes: Any, name: str, original: np.ndarray, masked: np.ndarray, k: int) -> None:
     """Shares of the records before, as an area, and after, as a line."""
-    axes.set_title(name, fontsize=10, loc="left")
+    axes.set_title(shorten_middle(name, MAX_TITLE_CHARACTERS), fontsize=10, loc="left")
     histogram = bins(original, masked, k)
     if histogram is None:
         axes.text(0.5, 0.5, "nothing to draw", ha="center", va="center", transform=axes.transAxes)
@@ -48,12 +54,11 @@ def _draw_distribution(axes: Any, name: str, original: np.ndarray, masked: np.nd
     axes.locator_params(axis="x", nbins=4)
     axes.set_yticks([])
     axes.set_ylim(bottom=0)
-    put_legend_beside(axes, 2)
 
 
 def _draw_levels(axes: Any, name: str, category: Category, k: int) -> None:
     """Shares of the records on every published level, before and after."""
-    axes.set_title(name, fontsize=10, loc="left")
+    axes.set_title(shorten_middle(name, MAX_TITLE_CHARACTERS), fontsize=10, loc="left")
     levels = bars(category.compared, category.after, category.order, k, category.generalized)
     if levels is None:
         axes.text(0.5, 0.5, "nothing to draw", ha="center", va="center", transform=axes.transAxes)
@@ -64,4 +69,3 @@ def _draw_levels(axes: Any, name: str, category: Category, k: int) -> None:
     axes.set_yticks(places, [bar.label for bar in levels], fontsize=8)
     axes.invert_yaxis()
     axes.set_xticks([])
-    put_legend_beside(axes, 2)

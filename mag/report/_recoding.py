@@ -27,7 +27,8 @@ class RecodingFacts:
 
 def describe_recoding(recoding: RecodingFacts) -> Element:
     """A section with a row for every column."""
-    proven = "No other levels lose less." if recoding.is_proven else "Others may lose less: not all were looked at."
+    unproven = "Other levels may lose less: not all were searched."
+    proven = "No other levels lose less." if recoding.is_proven else unproven
     said = (
         "Records with one value have one label. The loss is the share of the hierarchy's leaves that is below "
         "the published label, on average over records and columns (by importance), where suppressed records lose all: "

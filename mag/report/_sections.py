@@ -8,13 +8,26 @@ import numpy as np
 from mag.measures.assess import unmasked_risk
 from mag.report import _columns, _groups, _svg, _words
 from mag.report._facts import ReportFacts
-from mag.report._html import Content, Element, Row, element, fold_table, join_parts, name, section, short, table
+from mag.report._html import (
+    Content,
+    Element,
+    Row,
+    element,
+    fold_table,
+    join_parts,
+    name,
+    section,
+    short,
+    shorten_middle,
+    table,
+)
 from mag.report._recoding import describe_recoding
 from mag.report._sensitive import describe_sensitive
+from mag.report._suppression import describe_suppression
 from mag.report._text import figure, several, share, signed, span, tally
 
 MATRIX = 24  # columns that a matrix of correlations can show
-NAME = 12  # characters of a name next to a matrix
+NAME = 11  # characters of a name next to a matrix
 MAX_CORRELATION_ROWS = 10  # rows of the table of correlations
 ELSEWHERE = ("columns", "guarantee", "sha256", "untouched", "warnings")  # parts of the manifest
 ROUND_SHARES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -22,8 +35,10 @@ OF_PAIRS = ("correlation_difference", "eigenvalue_difference")  # measures that 
 SEEDS = ("random_state", "seed")
 
 
-def groups(facts: ReportFacts) -> Element:
-    """How large the groups are."""
+def groups(facts: ReportFacts) -> Element | None:
+    """How large the groups are; suppression makes none, and shows its classes itself."""
+    if facts.suppression is not None:
+        return None
     places = range(1 if facts.scope == "joint" else len(facts.names))
     every = [_groups.sizes(facts.labels_of(place)) for place in places]
     pooled = np.concatenate(every)
@@ -54,6 +69,11 @@ def _groups_by_column(facts: ReportFacts, every: list[np.ndarray]) -> Element:
 def recoding(facts: ReportFacts) -> Element | None:
     """The level of each column."""
     return None if facts.recoding is None else describe_recoding(facts.recoding)
+
+
+def suppression(facts: ReportFacts) -> Element | None:
+    """The missing cells of each column."""
+    return None if facts.suppression is None else describe_suppression(facts.suppression)
 
 
 def sensitive(facts: ReportFacts) -> Element | None:
@@ -153,7 +173,9 @@ def _matrices(labels: list[Hashable], before: np.ndarray, after: np.ndarray) -> 
             [f"{short(labels[a])}, {short(labels[b])}: {signed(values[a, b], 3)}" for b in range(a)]
             for a in range(len(labels))
         ]
-        squares = _svg.matrix(f"Correlations, {title.lower()}", values, texts, [short(label, NAME) for label in labels])
+        squares = _svg.matrix(
+            f"Correlations, {title.lower()}", values, texts, [shorten_middle(label, NAME) for label in labels]
+        )
         figures.append(element("figure", element("h3", title), squares))
     key = (element("li", f"{at} ", name(label)) for at, label in enumerate(labels, 1))
     intro = "The area of a square is the size of the number, a full square is 1; hollow squares are negative."

@@ -10,6 +10,7 @@ from mag.api.table_options import Options
 from mag.api.types import AnyCost, BackendName, MethodName, ProgressReport, RandomState, TableMethodOptions
 from mag.files import FORMATS
 from mag.tables._analysis import AnalysisComparison
+from mag.tables._coded_file import CodedFile
 from mag.tables._column_file import release_file
 from mag.tables._file_job import FileRelease
 from mag.tables._guarantee import CountedSet, Guarantee
@@ -19,8 +20,8 @@ from mag.tables._pipeline import release_table
 from mag.tables._release import LatticeNode, Release, TableGrouping
 from mag.tables._sensitive import Promise, constrain_values, recount_promises
 from mag.tables.recode.generalize import generalize
-from mag.tables.suppression.cells import Suppression
 from mag.tables.suppression.guarantee import SuppressionGuarantee
+from mag.tables.suppression.release import Suppression
 from mag.tables.suppression.suppress import suppress
 from mag.tables.types import (
     Aggregate,
@@ -38,6 +39,7 @@ from mag.tables.types import (
 
 __all__ = [
     "AnalysisComparison",
+    "CodedFile",
     "CountedSet",
     "FileRelease",
     "Guarantee",
@@ -188,10 +190,10 @@ def microaggregate(
     closeness : dict, optional
         By sensitive column: how far its distribution in a class may be from that of the published table, as earth
         mover's distance from 0 to 1: a number, or a `mag.Closeness` with a ground distance.
-    enforce : {"auto", "buckets", "cut", "merge", "swap"}
-        How to meet diversity and closeness: merge groups that fail, let them swap records with near groups first, draw
-        groups from buckets of the sensitive values, cut all records while both demands hold, or whichever of these
-        loses least.
+    enforce : {"auto", "buckets", "cut", "exchange", "merge", "swap"}
+        How to meet diversity and closeness: merge groups that fail, let them swap records with near groups first,
+        exchange records at a price of what groups lack, draw groups from buckets of the sensitive values, cut all
+        records while both demands hold, or whichever of these loses least.
     other : {"error", "root"}
         How to treat values that have no leaf in their hierarchy: raise an error, or publish the root for them and for
         all of their group, see `mag.Hierarchy.with_other`.
@@ -210,7 +212,7 @@ def microaggregate(
         same cells.  Those with a code that fewer than k records share are a small stratum.
     follow : dict, optional
         By column: the masked column whose groups it is published from, as the mean of each group: ``{"income_usd":
-        "income"}``.  It has no say in the groups; both are parts of all classes.
+        "income"}``.  It does not influence the groups, and both columns count in every class.
     sums : dict, optional
         By column: the masked columns whose published values it is the sum of: ``{"total": ["wage", "rent"]}``, in the
         column's own units and decimals.

@@ -16,6 +16,7 @@ from mag.measures import assess
 from mag.measures.estimates import CONFIDENCE, fit_linear, gini, interval_overlap, weighted_quantiles
 from mag.measures.formula import Formula, design_columns, evaluate_factor, find_levels, parse_formula
 from mag.measures.propensity import propensity_ratio
+from mag.measures.scales import middles
 
 if TYPE_CHECKING:
     from mag.tables._compared import Original
@@ -108,11 +109,15 @@ class Sides(NamedTuple):
 
 def fit_both(formula: Formula, sides: Sides, weights: np.ndarray | None) -> dict[str, Estimate]:
     """The coefficients of a linear model on both tables, from records without missing cells and with common levels."""
-    levels = {
-        name: find_levels(name, [side[name] for side in sides])
-        for name in formula.columns
-        if all(side[name].dtype == object for side in sides)
-    }
+    levels = {}
+    for name in formula.columns:
+        kinds = {side[name].dtype == object for side in sides}
+        if len(kinds) > 1:
+            raise InputValueError(
+                f"formula needs numbers, or categories, in both tables; {name!r} holds numbers before and labels after."
+            )
+        if kinds == {True}:
+            levels[name] = find_levels(name, [side[name] for side in sides])
     fits = [_fit(formula, side, levels, weights) for side in sides]
     estimates = {}
     for term, both in zip(fits[0], zip(*(fit.values() for fit in fits), strict=True), strict=True):
@@ -164,8 +169,11 @@ def compare_columns(
                 offer = offer_columns(name, published.names)
                 raise InputValueError(f"{option} must name columns that are published; got {name!r}{offer}")
             names.append(name)
-    columns = [{name: read(name) for name in dict.fromkeys(names)} for read in (original.values, _reader(published))]
-    sides, own = Sides(*columns), original.weights(weights)
+    before, after = (
+        {name: read(name) for name in dict.fromkeys(names)} for read in (original.values, _reader(published))
+    )
+    after |= {name: middles(after[name]) for name in original.ranges(masked) if after[name].dtype == object}
+    sides, own = Sides(before, after), original.weights(weights)
     kinds = {name: {side[name].dtype == object for side in sides} for name in masked}
     numbers = [name for name, kind in kinds.items() if kind == {False}]
     result = AnalysisComparison(next(iter(sides.before.values())).size)

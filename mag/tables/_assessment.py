@@ -1,10 +1,12 @@
 """What `mag.assess` returns."""
 
+import math
 import os
 import pathlib
 from dataclasses import dataclass
 from typing import Any
 
+from mag._lib.errors import InputRuntimeError
 from mag._lib.pictures import Drawable, facts_table
 from mag._lib.terminal import printable
 from mag.report import AssessmentFacts, SubsetRisk, describe_assessment, draw_exposure, percent, write_assessment
@@ -20,9 +22,9 @@ class Assessment(Drawable):
     """The risk of a table before masking, as returned by `mag.assess`; prints as a table.
 
     The frames are of the library of the table (dictionaries of arrays for a dictionary), in the order of its records
-    where they have a row a record.  They hold record numbers, from 0 on, and no cells, except for `levels`.  `plot`
-    draws, for every column, the share of the unique records that would not be unique without it, and its share of the
-    SUDA points.
+    where they have a row a record; of a lazy frame `records`, `classes` and `levels` are None.  They hold record
+    numbers, from 0 on, and no cells, except for `levels`.  `plot` draws, for every column, the share of the unique
+    records that would not be unique without it, and its share of the SUDA points.
 
     Attributes
     ----------
@@ -75,6 +77,10 @@ class Assessment(Drawable):
         return f"{', '.join(counts)}, subsets of up to {self.summary['max_size']}"
 
     def _facts(self, title: str | None = None) -> AssessmentFacts:
+        if self.records is None:
+            raise InputRuntimeError(
+                "plot and report need scores of records, which are not computed for a lazy frame; collect it."
+            )
         return AssessmentFacts(
             title=title or "Risk before masking",
             summary=self.summary,
@@ -113,7 +119,8 @@ def _name(column: Any) -> str:
 
 
 def _cells(row: ColumnRisk) -> list[str]:
-    return [str(row.values), str(row.missing), str(row.unique_alone), str(row.unique_without), percent(row.suda_share)]
+    share = "–" if math.isnan(row.suda_share) else percent(row.suda_share)  # of a lazy frame
+    return [str(row.values), str(row.missing), str(row.unique_alone), str(row.unique_without), share]
 
 
 def _aligned(rows: list[Any]) -> list[str]:

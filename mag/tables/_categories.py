@@ -10,7 +10,7 @@ import numpy as np
 
 from mag.frames import Column
 from mag.frames.categories import CategoryCodes, publish_text
-from mag.frames.units import SECONDS, Units
+from mag.frames.units import SECONDS_PER_UNIT, Units
 from mag.hierarchy import text_of
 from mag.tables._aggregate import representatives
 from mag.tables._round import round_floats_outwards, round_outwards
@@ -77,7 +77,7 @@ def _texts(column: Column, unit: Units, ends: np.ndarray, decimals: int | None, 
         for place in np.flatnonzero(~sure).tolist():
             texts[place] = _text_of_decimal(round_outwards(Decimal(repr(float(ends[place]))), decimals, up))
         return texts
-    below = ends % 1000 if unit.step == SECONDS["ns"] else None  # Python's times have no nanoseconds
+    below = ends % 1000 if unit.step == SECONDS_PER_UNIT["ns"] else None  # Python's times have no nanoseconds
     every = np.arange(ends.size)
     if below is None:
         return [text_of(cell) for cell in _cells(column.to_column(ends, every, None))]

@@ -16,6 +16,8 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from mag import __version__, verify
 from mag._lib import rowhash
 from mag._lib.atomic import Reserved, digest
@@ -27,7 +29,7 @@ from mag.api.table_options import PARQUET_BY_COLUMN, Options
 from mag.tables import _parquet
 from mag.tables._file_job import MASKED, FileJob, FileRelease, Masked, check_options, give_back_memory
 from mag.tables._manifest import installed_versions
-from mag.tables._parquet import ParquetSource, check_agreement
+from mag.tables._parquet import ParquetSource, check_agreement, source_of
 from mag.tables._parts import PartsFolder
 from mag.tables._pipeline import release_table
 from mag.tables._request import ColumnRoles, decimals_by_column, roles_of, sizes_by_column
@@ -41,7 +43,7 @@ def release_file(table: Any, options: Options) -> FileRelease:
     """Mask a Parquet file into another, one column after the other."""
     dropped = [named("missing", "drop")] if options.missing == "drop" else []
     check_options(options, PARQUET_BY_COLUMN, [*dropped, *options.of_method])
-    source = ParquetSource(table)
+    source = source_of(table)
     roles = roles_of(source.names, options, demands_of(options.diversity, options.closeness, source.names))
     return ColumnJob(source, options, roles).write()
 
@@ -59,7 +61,7 @@ class ColumnJob(FileJob["ColumnFiles"]):
         floats = [name for name in roles.columns if is_floating(source.schema.field(name).type)]
         self.decimals = decimals_by_column(options.round, floats)
         weights = [] if options.weights is None else [options.weights]
-        self.beside: list[Any] = list(dict.fromkeys([*roles.by, *weights]))  # read together with every column
+        self.beside: list[Any] = list(dict.fromkeys([*roles.by, *roles.unit, *weights]))  # read with every column
 
     def open_parts(self, folder: pathlib.Path) -> "ColumnFiles":
         """The columns of this run, or of an earlier one: a cost that the caller wrote may have changed."""
@@ -92,7 +94,8 @@ class ColumnJob(FileJob["ColumnFiles"]):
 
     def mask_column(self, name: Any, table: Any) -> tuple[Any, int]:
         """A column of this table, masked within its strata, and the number of its groups."""
-        aside = [other for other in self.beside if other != name and other not in self.roles.by]
+        used = [name, *self.roles.by, *self.roles.unit]
+        aside = [other for other in self.beside if other not in used]
         own = {"k": self.ks[name], "columns": name, "keep": (), "drop": aside, "round": self.decimals.get(name)}
         release = release_table(table, replace(self.options, by=self.roles.by, progress=None, **own))
         return release.data.column(name), release.guarantee.n_groups[name]  # type: ignore[index]
@@ -105,7 +108,12 @@ class ColumnJob(FileJob["ColumnFiles"]):
     def recount(self, file: ParquetSource, parts: "ColumnFiles") -> dict[str, Any]:
         """By all columns, and by each."""
         smallest, by_column = recount_file(file, self.ks, self.roles.by)
-        return {"smallest": smallest, "smallest_by_column": by_column}
+        counts: dict[str, Any] = {"smallest": smallest, "smallest_by_column": by_column}
+        for unit in self.roles.unit:
+            owners = rowhash.classes(numbers_of_arrow(self.source.column(str(unit))))
+            least, units_by_column = recount_units(file, self.ks, self.roles.by, owners)
+            counts |= {"unit": unit, "smallest_units": least, "smallest_units_by_column": units_by_column}
+        return counts
 
 
 def recount_file(file: ParquetSource, ks: Mapping[Any, int], by: Sequence[Any]) -> tuple[int, dict[Hashable, int]]:
@@ -125,6 +133,27 @@ def recount_file(file: ParquetSource, ks: Mapping[Any, int], by: Sequence[Any]) 
         for token in tokens:
             rowhash.add_cells(hashes, token)
     return int(rowhash.count_classes(hashes).sizes.min()), by_column
+
+
+def recount_units(
+    file: ParquetSource, ks: Mapping[Any, int], by: Sequence[Any], owners: np.ndarray
+) -> tuple[int, dict[Hashable, int]]:
+    """The same in units; `owners` number those of the records."""
+    strata = [token for name in by for token in numbers_of_arrow(file.column(name))]
+    rows = rowhash.classes(strata) if strata else np.zeros(file.n, np.int64)
+    by_column: dict[Hashable, int] = {}
+    for name, k in ks.items():
+        tokens = numbers_of_arrow(file.column(name))
+        by_column[name] = verify.require_enough(_fewest([*strata, *tokens], owners), k, [*by, name])
+        rows = rowhash.classes([rows, *tokens])
+    return _fewest([rows], owners), by_column
+
+
+def _fewest(tokens: list[np.ndarray], owners: np.ndarray) -> int:
+    """The smallest number of owners of a class of equal rows."""
+    span = int(owners.max()) + 1
+    pairs = np.unique(rowhash.classes(tokens) * span + owners)
+    return int(np.bincount(pairs // span).min())
 
 
 class ColumnFiles(PartsFolder):

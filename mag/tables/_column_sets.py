@@ -30,9 +30,7 @@ def read_sets(sets: Any, columns: Sequence[Hashable], k: Any) -> list[ColumnSet]
     found = [_read_set(own, columns, k) for own in sets]
     named = {name for own in found for name in own.columns}
     if absent := [name for name in columns if name not in named]:
-        raise InputValueError(
-            f"sets must name every one of columns; {', '.join(map(repr, absent))} is in none of {len(found)}."
-        )
+        raise InputValueError(f"sets must together name all of columns; they lack {', '.join(map(repr, absent))}.")
     return found
 
 

@@ -79,7 +79,7 @@ def _recode(cells: np.ndarray, tree: Hierarchy, level: int) -> np.ndarray:
     distinct = list(dict.fromkeys(cell for cell in cells.tolist() if cell is not None))
     nodes = tree.levels[tree.find(distinct), level].tolist()
     labels = {cell: tree.labels[node] for cell, node in zip(distinct, nodes, strict=True)}
-    return _objects([labels.get(cell) for cell in cells.tolist()])
+    return as_objects([labels.get(cell) for cell in cells.tolist()])
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +127,11 @@ class Original:
         """Of numbers: number, datetime or duration."""
         return {name: self.frame.column(name).units().kind for name in names}
 
+    def ranges(self, masked: Iterable[Hashable]) -> list[Hashable]:
+        """The masked columns of numbers or dates, which may be published as ranges."""
+        numbers = [name for name in masked if name not in self.categories and self.values(name).dtype != object]
+        return [name for name, kind in self.kinds(numbers).items() if kind != "duration"]
+
     def penalty(self, columns: Sequence[Hashable], labels: np.ndarray, used: bool) -> float:
         """The normalized certainty penalty of groups, of all leaves or of those that are `used`."""
         losses = []
@@ -154,7 +159,7 @@ class Original:
         for name in columns:
             if name in numbers[0]:
                 continue
-            cells = _objects(published.column(name).cells())
+            cells = as_objects(published.column(name).cells())
             if name not in self.categories:
                 units = self.frame.column(name).units()
                 if units.kind == "duration":
@@ -164,7 +169,9 @@ class Original:
                 ranges[name] = before[name], middles(cells)
                 continue
             own = self.categories[name]
-            before[name], after[name] = (_objects([as_key(cell) for cell in column]) for column in (own.cells(), cells))
+            before[name], after[name] = (
+                as_objects([as_key(cell) for cell in column]) for column in (own.cells(), cells)
+            )
             known = [cell for cell in dict.fromkeys(after[name].tolist()) if cell is not None]
             if own.tree is not None and (own.tree.find_nodes(known) >= 0).all():
                 trees[name] = own.tree
@@ -177,7 +184,7 @@ class Original:
         return BeforeAfter(original, masked, options, notes, self.categories, ranges)
 
 
-def _objects(cells: Sequence[Any]) -> np.ndarray:
+def as_objects(cells: Sequence[Any]) -> np.ndarray:
     column = np.empty(len(cells), object)
     for place, cell in enumerate(cells):  # a list of lists of one length would be a table to NumPy
         column[place] = cell

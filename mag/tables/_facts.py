@@ -3,7 +3,7 @@
 import datetime
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from mag._lib.missing import is_missing
 from mag.frames import frame_of
 from mag.report import Level, RecodingFacts, ReportFacts, SensitiveFacts
 from mag.tables._compared import BeforeAfter, Original
+from mag.tables._guarantee import Guarantee
 
 if TYPE_CHECKING:
     from mag.tables._release import Release
@@ -53,8 +54,21 @@ def facts_of(
 def published_facts(release: "Release", title: str | None, about: Mapping[str, str]) -> ReportFacts:
     """The facts that need no original, as an external page shows them."""
     guarantee = release.guarantee
-    return ReportFacts(
+    return guaranteed_facts(
+        guarantee,
         title=title or ("Microaggregation report" if release.levels is None else "Generalization report"),
+        labels=_labels_of(release, [*guarantee.columns]),
+        with_kept=release.count_with_kept(),
+        withheld=release.withheld,
+        manifest=release.manifest(),
+        sensitive=_sensitive_of(release),
+        about={**about, "Date": date_now()},
+    )
+
+
+def guaranteed_facts(guarantee: Guarantee, **others: Any) -> ReportFacts:
+    """What a guarantee says, and others of its release."""
+    return ReportFacts(
         guarantee=str(guarantee),
         scope=guarantee.scope,
         k=guarantee.k,
@@ -62,7 +76,6 @@ def published_facts(release: "Release", title: str | None, about: Mapping[str, s
         columns=guarantee.columns,
         original={},
         masked={},
-        labels=_labels_of(release, [*guarantee.columns]),
         by=guarantee.by,
         untouched=guarantee.kept,
         unit=guarantee.unit,
@@ -70,12 +83,8 @@ def published_facts(release: "Release", title: str | None, about: Mapping[str, s
         household=guarantee.household,
         smallest_households=guarantee.smallest_households,
         sets=[*map(str, guarantee.sets)],
-        with_kept=release.count_with_kept(),
-        withheld=release.withheld,
         promises=[*map(str, guarantee.diversity.values()), *map(str, guarantee.closeness.values())],
-        manifest=release.manifest(),
-        sensitive=_sensitive_of(release),
-        about={**about, "Date": date_now()},
+        **others,
     )
 
 

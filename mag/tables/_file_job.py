@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from mag._lib import checks, workspace
-from mag._lib.atomic import MANIFEST, check_target, digest, reserving
+from mag._lib.atomic import MANIFEST, digest, reserving
 from mag._lib.errors import InputRuntimeError, InputTypeError, InputValueError
 from mag._lib.fresh import bare_field
 from mag._lib.notice import working_on
@@ -22,15 +22,14 @@ from mag._lib.roles import is_name
 from mag.api.options import progress_of
 from mag.api.table_options import Options
 from mag.api.types import ProgressReport
-from mag.report import Audience, is_external
-from mag.report import write as write_page
+from mag.report import Audience
 from mag.tables import _parquet
-from mag.tables._file_sample import FileSample
 from mag.tables._guarantee import Guarantee
 from mag.tables._manifest import Provenance, make_manifest
 from mag.tables._parquet import Copies, ParquetSource, check_agreement, hexadecimal
 from mag.tables._parts import PartsFolder, parts_of
 from mag.tables._request import ColumnRoles, check_choices, record_options
+from mag.tables.group_sample import GroupSample
 
 Parts = TypeVar("Parts", bound=PartsFolder)
 MASKED, WRITTEN = 0.85, 0.95  # shares of the work, for the progress
@@ -57,7 +56,7 @@ class FileRelease:
     warnings: tuple[str, ...]
     resumed: int
     _manifest: dict[str, Any]
-    _sample: FileSample | None = None
+    _sample: GroupSample | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_sample": None}  # which holds originals
@@ -91,16 +90,10 @@ class FileRelease:
             raise InputRuntimeError(
                 "report needs the release of a file with scope='joint' that mag.microaggregate returned, not a copy."
             )
-        check_target(path, (self.path,), overwrite)
-        steps = Progress(progress_of(progress))
-        first, last = steps.span(0.0, 0.7), steps.span(0.7, 1.0)
-        if is_external(audience):
-            facts = self._sample.published_facts(self, title, about or {})
-        else:
-            facts = self._sample.facts(self, title, about or {}, first.step)
-        page = write_page(path, facts, overwrite, last.step)
-        steps.finish()
-        return page
+        return self._sample.write(
+            path, self.guarantee, self._manifest, (self.path,),
+            title=title, overwrite=overwrite, about=about, progress=progress, audience=audience,
+        )  # fmt: skip
 
 
 def check_options(options: Options, engine: str, settings: Sequence[str] = ()) -> None:
@@ -124,7 +117,7 @@ class Masked:
     method: str
     warnings: tuple[str, ...] = ()
     resumed: int = 0
-    sample: FileSample | None = None
+    sample: GroupSample | None = None
 
 
 class FileJob(abc.ABC, Generic[Parts]):
@@ -217,7 +210,8 @@ class FileJob(abc.ABC, Generic[Parts]):
     def _manifest(self, masked: Masked, guarantee: Guarantee, file: dict[str, Any]) -> dict[str, Any]:
         provenance = Provenance.of(self.recorded(), self.source.n, self.source.names)
         published = {"records": self.source.n, **file}
-        return make_manifest(provenance, guarantee, published, masked.method, True, masked.warnings)
+        made = make_manifest(provenance, guarantee, published, masked.method, True, masked.warnings)
+        return made | ({"text": dict(self.source.text)} if self.source.text else {})
 
 
 def give_back_memory() -> None:

@@ -34,13 +34,14 @@ from mag.tables._strata import Strata
 from mag.tables.criteria.enforce import Constraint, enforce, is_affordable, warm_up
 
 MIN_ANNEAL_SECONDS = 0.1  # seconds of a stratum that are not worth annealing
+MAX_TRADING_STRATA = 64  # strata whose records trade; more of them, which are small, are grouped together by ONA*
 FEW_LEAVES = 64  # leaves of a tree that every method gets as coordinates
-CUTTING = ("mona", "mondrian")  # methods that cut trees before they compare records
+IN_PARTS = ("mona", "mondrian", "ona_local")  # methods that compare records in small parts, or not at all
 CUT_FIRST = "mondrian"  # method whose groups say how many would fail a criterion
 MIN_HOLDING = 0.7  # of these groups; below that, cutting anew loses less than merging (Adult, benchmarks/criteria.py)
 SHARE_FOR_GROUPS = 0.5  # of the time limit; the rest is for criteria
-MANY_CELLS = 2**24  # numbers in tables of places and categories, above which "auto" cuts trees first
-MOST_CELLS = 2**27  # the same, above which methods that do not cut trees refuse: they keep several GB
+MANY_CELLS = 2**24  # numbers in tables of places and categories, above which "auto" takes parts
+MOST_CELLS = 2**27  # the same, above which methods that compare all records refuse: they keep several GB
 CELLS_PER_CALL = 2**21  # cells that are grouped at once, where columns are grouped by themselves
 
 
@@ -166,10 +167,8 @@ def group_records(
     """
     n, d = len(z), z.shape[1] if trees is None else trees.effort
     limited = time_limit is not None and time_limit > MIN_ANNEAL_SECONDS * index.sizes.size
-    names = [
-        automatic(size, d, k, limited, trees is not None) if method == "auto" else method
-        for size in index.sizes.tolist()
-    ]
+    trading = trees is not None and trees.by_range and index.sizes.size <= MAX_TRADING_STRATA
+    names = [automatic(size, d, k, limited, trading) if method == "auto" else method for size in index.sizes.tolist()]
     if trees is not None and trees.is_sparse:
         names = [_affordable(name, method, trees.select(index.members(s)), k) for s, name in enumerate(names)]
     engine = backend_of(backend)
@@ -208,7 +207,7 @@ def group_records(
             labels[members] = np.arange(len(own))
         else:
             own_trees = trees if trees is None or index.is_one else trees.select(members)
-            if own_trees is not None and names[s] not in CUTTING:
+            if own_trees is not None and names[s] not in IN_PARTS:
                 own, own_trees = own_trees.expand(own)
             resources = Resources(seeds[s], part, threads, engine, trees=own_trees)
             labels[members], details = run_method(names[s], own, k, resources, options)
@@ -223,15 +222,15 @@ def group_records(
 
 
 def _affordable(name: str, method: str, trees: CategoryColumns, k: int) -> str:
-    """The method for records with this number of categories: that of "auto" cuts trees where tables would be large."""
+    """The method for records with this number of categories: that of "auto" takes parts where tables would be large."""
     n, cells = trees.columns[0].codes.size, trees.count_cells()
-    if name in CUTTING or n < 2 * k or cells <= (MANY_CELLS if method == "auto" else MOST_CELLS):
+    if name in IN_PARTS or n < 2 * k or cells <= (MANY_CELLS if method == "auto" else MOST_CELLS):
         return name
     if method == "auto":
-        return "mona"
+        return "ona_local"
     raise InputValueError(
         f"{named('method', method)} stores a number for every record and category, {cells} here, and at most "
-        f"{MOST_CELLS} are allowed; choose method 'mona' or 'mondrian', or a column of fewer categories."
+        f"{MOST_CELLS} are allowed; choose method 'ona_local', 'mona' or 'mondrian', or a column of fewer categories."
     )
 
 
@@ -385,12 +384,14 @@ def constrain_groups(
     """Groups for which the constraints hold: the same where they do already."""
     k, (z, trees) = next(iter(request.plan.ks.values())), comparable.read(places=True)
     how, limit = request.options.enforce, request.options.time_limit
-    if request.plan.method == "auto" and groups.method == CUT_FIRST:  # too many of these groups fail
-        how = "cut"
+    anew = request.plan.method == "auto" and groups.method == CUT_FIRST  # too many of these groups fail
     if limit is not None:
-        warm_up(z, constraints, trees)
+        warm_up(z, k, constraints, trees)
     progress = Progress(None, limit and limit * (1.0 - SHARE_FOR_GROUPS))
-    enforced = enforce(z, k, groups.labels.astype(np.int64), strata.members(), constraints, how, trees, progress)
+    enforced = enforce(
+        z, k, groups.labels.astype(np.int64), strata.members(), constraints, how, trees, progress,
+        threads=request.threads, anew=anew,
+    )  # fmt: skip
     if not enforced.ways:
         return groups
     labels, n_groups = number_groups(enforced.labels, len(z))
@@ -446,7 +447,8 @@ def _comparable(
             z[:, j] = np.ldexp(z[:, j], scale - max(scales))
     if not trees or any(scales):
         return z, None
-    return z, CategoryColumns(np.array([*axes], np.int64), trees, np.array([*axes.values()]))
+    by_range = plan.standardize == "range"
+    return z, CategoryColumns(np.array([*axes], np.int64), trees, np.array([*axes.values()]), by_range)
 
 
 def _without_places(units: dict[Hashable, Units | CategoryCodes]) -> list[Hashable]:

@@ -58,6 +58,8 @@ class Guarantee:
         The column of persons or other units that k counts; None where k counts records.
     smallest_units : int, optional
         With a unit: the smallest number of units whose records are alike in all of `by` and `columns`.
+    smallest_units_by_column : dict
+        With a unit and ``scope="per-column"``: the same for `by` and one column.
     household, household_columns, k_household
         The column of households, the columns that have one value in each of them, and the requested number of
         households of a class.
@@ -93,6 +95,7 @@ class Guarantee:
     smallest_by_column: dict[Hashable, int] = field(default_factory=dict)
     unit: Hashable | None = None
     smallest_units: int | None = None
+    smallest_units_by_column: dict[Hashable, int] = field(default_factory=dict)
     household: Hashable | None = None
     household_columns: tuple[Hashable, ...] = ()
     k_household: int | None = None
@@ -112,6 +115,7 @@ class Guarantee:
         optional = (
             "unit",
             "smallest_units",
+            "smallest_units_by_column",
             "household",
             "household_columns",
             "k_household",
@@ -143,10 +147,12 @@ class Guarantee:
             text += self._describe_union()
         elif isinstance(self.k, dict):
             many = list_names([f"{name} by at least {k}" for name, k in self.k.items()])
-            text = f"Each published value{strata} is shared by a minimum number of records: {many}. "
+            what = "records" if self.unit is None else f"units ({self.unit})"
+            text = f"Each published value{strata} is shared by a minimum number of {what}: {many}. "
             text += self._describe_union()
         else:
-            text = f"Every published value of {names}{strata} is shared by at least {self.k} records. "
+            what = "records" if self.unit is None else f"units ({self.unit})"
+            text = f"Every published value of {names}{strata} is shared by at least {self.k} {what}. "
             text += self._describe_union()
         if self.diversity or self.closeness:
             text += f" {self.promises()}"

@@ -23,18 +23,17 @@ from mag._lib.dtypes import describe_dtype
 from mag._lib.errors import InputRuntimeError, InputTypeError, InputValueError
 from mag._lib.wording import named
 from mag.api.table_options import PARQUET_JOINTLY, Options
-from mag.frames import frame_of
 from mag.methods import automatic
 from mag.tables import _parquet
 from mag.tables._file_job import MASKED, FileJob, FileRelease, Masked, check_options, give_back_memory
-from mag.tables._file_sample import FileSample
-from mag.tables._parquet import ParquetSource, check_agreement, hexadecimal
-from mag.tables._parts import PartFiles, Partitioning, examine, measure, read_records
+from mag.tables._parquet import ParquetSource, check_agreement, hexadecimal, source_of
+from mag.tables._parts import Block, PartFiles, Partitioning, examine, measure, read_block
 from mag.tables._pipeline import release_table
 from mag.tables._request import Request, check_request
+from mag.tables.group_sample import GroupSample, records_of_sample
 
 MEMORY = 2**30  # bytes, by default
-SIZE = r"(\d+|\d+\.\d*) *([kmgt]?)(i?)b?"
+MEMORY_PATTERN = r"(\d+|\d+\.\d*) *([kmgt]?)(i?)b?"
 COPIES, RECORD = 6, 400  # masking needs at most 6 copies of a part's cells plus 400 bytes per record
 COPIES_PER_BLOCK = 14  # copies of a block of rows while it is read or written
 DEALT = 0.1  # share of the work, for the progress
@@ -45,7 +44,7 @@ def bytes_of(memory: Any) -> int:
     """A number of bytes, or text such as "2GB"."""
     if memory is None:
         return MEMORY
-    found = None if isinstance(memory, bool) else re.fullmatch(SIZE, str(memory).strip(), re.IGNORECASE)
+    found = None if isinstance(memory, bool) else re.fullmatch(MEMORY_PATTERN, str(memory).strip(), re.IGNORECASE)
     size = 0.0
     if found is not None:
         number, prefix, binary = found.groups()
@@ -58,7 +57,8 @@ def bytes_of(memory: Any) -> int:
 def _refused_settings(options: Options) -> list[str]:
     """Settings of options that are not supported for files that are masked jointly."""
     used = {
-        "missing": options.missing != "error", named("standardize", "range"): options.standardize == "range",
+        named("missing", "drop"): options.missing == "drop",
+        named("standardize", "range"): options.standardize == "range",
         "init": "init" in options.of_method, "aggregate 'range'": "range" in _aggregates(options.aggregate),
     }  # fmt: skip
     return [setting for setting in used if used[setting]]
@@ -71,7 +71,7 @@ def _aggregates(aggregate: Any) -> list[Any]:
 def release_joint_file(table: Any, options: Options) -> FileRelease:
     """Mask the records of a Parquet file jointly into another one."""
     check_options(options, PARQUET_JOINTLY, _refused_settings(options))
-    source = ParquetSource(table)
+    source = source_of(table)
     request = check_request(source.names, options)
     if request.plan.single:
         raise InputValueError(
@@ -142,7 +142,7 @@ class JointJob(FileJob[PartFiles]):
         factors = self._factors(cut.transform)
         n_groups, n_parts, done = 0, 0, 0
         methods: dict[str, None] = {}
-        sample = FileSample.of(self.source.n, len(self.roles.columns), self.memory)
+        sample = GroupSample(self.source.n, records_of_sample(len(self.roles.columns), self.memory))
         schema = _numbered(self._bare(self.source.schema.empty_table().select(self.names)), np.arange(0)).schema
         for leaves, size in cut.parts():
             part = parts.take(PART_FILES, leaves, schema)
@@ -168,21 +168,24 @@ class JointJob(FileJob[PartFiles]):
         """Read the file three times: the part of every record, and the hashes of the columns."""
         columns, k = self.roles.columns, self.k
         hashes = [{name: parts.new_hash() for name in self.names} for _ in range(3)]
-        transform, strata = examine(self.source.row_groups(self.names, hashes[0]), columns, self.roles.by, k)
+        transform, strata = examine(self._blocks(hashes[0]), columns, self.roles.by, k)
         self.progress.step(DEALT / 3)
         standardize = self.options.standardize is not False
-        blocks = self.source.row_groups(self.names, hashes[1])
-        cut = Partitioning(measure(blocks, columns, transform, strata, standardize, self.most), k, self.most)
+        cut = Partitioning(measure(self._blocks(hashes[1]), transform, strata, standardize, self.most), k, self.most)
         self.progress.step(DEALT * 2 / 3)
-        for block, first in zip(self.source.row_groups(self.names, hashes[2]), transform.before, strict=True):
-            frame = frame_of(block)
-            leaf = cut.assign(frame, read_records(frame, columns), first)
-            parts.add(PART_FILES, leaf, _numbered(self._bare(block), first + np.arange(frame.n)))
+        for block, first in zip(self._blocks(hashes[2]), transform.before, strict=True):
+            rows = _numbered(self._bare(block.frame.native), first + np.arange(block.frame.n))
+            parts.add(PART_FILES, cut.assign(block, first), rows)
         contents, *again = map(hexadecimal, hashes)
         for others in again:
             check_agreement(contents, others)
         self.progress.step(DEALT)
         return cut, contents
+
+    def _blocks(self, hashes: Mapping[str, Any]) -> Iterator[Block]:
+        """The blocks of the file; their cells are added to the hashes."""
+        for table in self.source.row_groups(self.names, hashes):
+            yield read_block(table, self.roles.columns, self.options.missing)
 
     def _bare(self, block: Any) -> Any:
         """The columns of a block without dictionaries, which may differ between blocks."""

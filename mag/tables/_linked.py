@@ -1,11 +1,12 @@
 """Kept columns that nearly give a masked one: by rank correlation, or because their values determine it."""
 
 import warnings
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from mag._lib.caller import level_of_caller
 from mag._lib.errors import InputError, LinkedColumnsWarning
 from mag._lib.number import number_rows
 from mag.frames import Frame
@@ -19,24 +20,25 @@ MAX_RECORDS_COMPARED = 100_000
 
 def describe_linked(
     frame: Frame, rows: np.ndarray, kept: Sequence[Hashable], masked: Mapping[Hashable, Any]
-) -> list[str]:
-    """Sentences with figures, of all published records or of evenly spaced ones; never values."""
+) -> dict[str, str]:
+    """Sentences with figures, of all published records or of evenly spaced ones, and the same without figures."""
     if rows.size < MIN_RECORDS_COMPARED:
-        return []
+        return {}
     places = np.arange(rows.size)[:: -(-rows.size // MAX_RECORDS_COMPARED)]
-    sentences = []
+    sentences = {}
     for name in kept:
         own = _Known.of(frame, name, rows[places])
         for other, unit in masked.items():
             if own is not None and (figure := own.compare(_values_of(unit, places))):
-                sentences.append(f"{name} is published unchanged, and nearly gives {other}: {figure}.")
+                sentence = f"{name} is published unchanged, and nearly gives {other}"
+                sentences[f"{sentence}: {figure}."] = f"{sentence}."
     return sentences
 
 
-def warn_of_linked(sentences: Sequence[str], level: int) -> None:
+def warn_of_linked(sentences: Iterable[str]) -> None:
     """The same for the caller of `mag.microaggregate`."""
     for sentence in sentences:
-        warnings.warn(sentence, LinkedColumnsWarning, stacklevel=level)
+        warnings.warn(sentence, LinkedColumnsWarning, stacklevel=level_of_caller())
 
 
 class _Known:

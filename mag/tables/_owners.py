@@ -2,12 +2,13 @@
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.missing import is_missing
-from mag._lib.number import find_first_rows, number_rows
+from mag._lib.number import count_distinct, find_first_rows, number_rows
 from mag.api.method import number_groups
 from mag.frames import Frame
 from mag.tables._grouping import Comparable, StratumIndex, TableGroups, constrain_groups, group_jointly, group_points
@@ -33,8 +34,8 @@ class Owners:
 
     def count(self, part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """How many units, or records without any, and how many households each part has; the latter may be unknown."""
-        units = np.bincount(part) if self.units is None else _count_distinct(part, self.units)
-        return units, np.full(units.size, np.inf) if self.homes is None else _count_distinct(part, self.homes)
+        units = np.bincount(part) if self.units is None else count_distinct(part, self.units)
+        return units, np.full(units.size, np.inf) if self.homes is None else count_distinct(part, self.homes)
 
     def are_few(self, part: np.ndarray, plan: GroupingPlan) -> np.ndarray:
         """Whether each part has fewer units or households than a class needs."""
@@ -51,11 +52,6 @@ class Owners:
         return found
 
 
-def _count_distinct(part: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    first = find_first_rows(number_rows([part, numbers]))
-    return np.bincount(part[first])
-
-
 def read_owners(frame: Frame, unit: list[Hashable], household: list[Hashable]) -> Owners:
     """The unit and the household of every record, where columns name them."""
     return Owners(
@@ -68,7 +64,7 @@ def _read_numbers(frame: Frame, name: Hashable, option: str) -> np.ndarray:
     """The number of each record's unit; equal values of different types are one unit."""
     cells = frame.column(name).cells()
     if missing := sum(map(is_missing, cells)):
-        raise InputValueError(f"{option} must not be missing; got {missing} missing in {name!r}.")
+        raise InputValueError(f"{option} must not have missing cells; got {missing} in {name!r}.")
     numbers: dict[Hashable, int] = {}
     try:
         return np.fromiter((numbers.setdefault(cell, len(numbers)) for cell in cells), np.int64, len(cells))
@@ -90,6 +86,31 @@ def group_owners(
     z, _ = comparable.read(places=True)
     found = list_ways(comparable, strata, owners, weights, request)
     return min(found, key=lambda groups: squares(z, groups.labels))
+
+
+def group_columns_of_owners(
+    units: dict[Hashable, Any], strata: Strata, owners: Owners, weights: np.ndarray | None, request: Request
+) -> TableGroups:
+    """Every column by itself, in groups of enough units; its missing cells are groups of their own."""
+    n, plan = strata.rows.size, request.plan
+    labels, n_groups = np.empty((n, len(units)), np.int32, order="F"), []
+    ways: dict[str, None] = {}
+    for j, (name, unit) in enumerate(units.items()):
+        absent = np.zeros(n, bool) if unit.missing is None else unit.missing
+        there, count = np.flatnonzero(~absent), 0
+        if there.size:
+            inside = Strata(strata.n, strata.rows[there], number_rows([strata.stratum[there]]), [])
+            own_weights = None if weights is None else weights[there]
+            alone = replace(request, plan=plan.of([name], plan.ks[name]))
+            comparable = Comparable({name: unit.select(there)}, alone.plan)
+            groups = group_owners(comparable, inside, owners.select(there), own_weights, alone)
+            labels[there, j], count = groups.labels, groups.n_groups[0]
+            ways |= dict.fromkeys(groups.method.split(", "))
+        if there.size < n:
+            labels[absent, j] = count + number_rows([strata.stratum[absent]])
+            count = int(labels[:, j].max()) + 1
+        n_groups.append(count)
+    return TableGroups(labels, n_groups, ", ".join(ways) or "univariate", True)
 
 
 def list_ways(

@@ -17,15 +17,23 @@ NewHash = Callable[[], Any]
 
 
 def is_source(table: Any) -> bool:
-    """Whether this is a path or a data set, which only pyarrow's own module can have made."""
-    return isinstance(table, (str, os.PathLike)) or type(table).__module__.startswith("pyarrow._dataset")
+    """Whether this is a path, a source, or a data set, which only pyarrow's own module can have made."""
+    known = isinstance(table, (str, os.PathLike, ParquetSource))
+    return known or type(table).__module__.startswith("pyarrow._dataset")
+
+
+def source_of(table: Any) -> "ParquetSource":
+    """The source at a path or of a data set."""
+    return table if isinstance(table, ParquetSource) else ParquetSource(table)
 
 
 class ParquetSource:
     """A Parquet file, a folder of them or a `pyarrow.dataset`, read in row order and column by column.
 
-    Folders named like ``year=2024`` are a column, as in Hive.
+    Folders named like ``year=2024`` are a column, as in Hive.  `text` are options of the file for the manifest.
     """
+
+    text: Mapping[str, Any] = {}
 
     def __init__(self, source: Any) -> None:
         import pyarrow.dataset as pads

@@ -14,7 +14,8 @@ from typing import Any, Self
 import numpy as np
 
 from mag._lib.errors import InputTypeError, InputValueError
-from mag._lib.number import number_rows
+from mag._lib.number import find_first_rows, number_rows
+from mag._lib.wording import named
 from mag.frames import Frame, frame_of
 from mag.frames.units import RefusedColumnError
 from mag.methods.distances import partition
@@ -31,31 +32,58 @@ class Measured:
     sampled_strata: np.ndarray
 
 
+@dataclass(frozen=True)
+class Block:
+    """Some records of a file: the columns to mask as numbers, and which of their cells are missing, (n, d).
+
+    `missing` is None if no cell is.
+    """
+
+    frame: Frame
+    records: Records
+    missing: np.ndarray | None = None
+
+    def present(self) -> Records:
+        """The cells of every column that are not missing."""
+        if self.missing is None:
+            return self.records
+        return [column[~absent] for column, absent in zip(self.records, self.missing.T, strict=True)]
+
+    def fill(self, transform: Transform) -> Records:
+        """The columns; a missing cell is the smallest value, the same in all records of its stratum: no cut sees it."""
+        if self.missing is None:
+            return self.records
+        columns = zip(self.records, self.missing.T, transform.low, strict=True)
+        return [np.where(absent, low, column).astype(column.dtype) for column, absent, low in columns]
+
+
 class StratumNumbers:
-    """Numbers for the combinations of values of `by`, the same in every block."""
+    """Numbers for the combinations of values of `by` and of missing cells, the same in every block."""
 
     def __init__(self, by: Sequence[Hashable]) -> None:
         self.by = list(by)
         self._numbers: dict[Any, int] = {}
         self.sizes = np.zeros(0, np.int64)
+        self.by_missing = False  # whether any cell is missing
 
-    def number(self, frame: Frame) -> np.ndarray:
+    def number(self, block: Block) -> np.ndarray:
         """The stratum of every record of a block."""
-        if not self.by:
-            self._numbers.setdefault((), 0)
-            return np.zeros(frame.n, np.int64)
-        local = number_rows([frame.column(name).codes() for name in self.by])
-        _, first = np.unique(local, return_index=True)
+        frame = block.frame
+        parts = [frame.column(name).codes() for name in self.by]
+        bits = np.packbits(np.zeros((frame.n, 0), bool) if block.missing is None else block.missing, axis=1)
+        local = number_rows([*parts, *bits.T.astype(np.int64)] or [np.zeros(frame.n, np.int64)])
+        first = find_first_rows(local)
+        patterns = [row.tobytes().rstrip(b"\0") for row in bits[first]]  # none missing: the same with and without bits
         few = frame_of(frame.native.select(self.by).take(first))
         cells = [few.column(name).exact_cells() for name in self.by]  # type: ignore[attr-defined]
-        keys = zip(*[[_key(cell) for cell in column] for column in cells], strict=True)
+        keys = zip(patterns, *[[_key(cell) for cell in column] for column in cells], strict=True)
         return np.array([self._numbers.setdefault(key, len(self._numbers)) for key in keys], np.int64)[local]
 
-    def count(self, frame: Frame) -> None:
+    def count(self, block: Block) -> None:
         """Add the records of a block to the sizes."""
-        found = np.bincount(self.number(frame), minlength=len(self._numbers))
+        found = np.bincount(self.number(block), minlength=len(self._numbers))
         found[: self.sizes.size] += self.sizes
-        self.sizes = found
+        self.sizes, self.by_missing = found, self.by_missing or block.missing is not None
 
 
 def _key(cell: Any) -> Any:
@@ -66,53 +94,57 @@ def _key(cell: Any) -> Any:
     return cell.hex() if isinstance(cell, float) else (type(cell), cell)
 
 
-def read_records(frame: Frame, names: Sequence[Hashable]) -> Records:
-    """The columns to mask of a block, as numbers."""
-    records = []
+def read_block(table: Any, names: Sequence[Hashable], missing: str) -> Block:
+    """A block with its columns to mask as numbers; missing cells are an error unless `missing` is "group"."""
+    frame, records, masks = frame_of(table), [], []
     for name in names:
         try:
             units = frame.column(name).units()
         except RefusedColumnError as refused:
             raise InputTypeError(f"columns must hold numbers, dates or times; {name!r} holds {refused}.") from None
-        if units.missing is not None:
-            raise InputValueError(f"column {name!r} has missing values; files that are masked jointly must have none.")
+        if units.missing is not None and missing != "group":
+            raise InputValueError(
+                f"column {name!r} has missing values; pass {named('missing', 'group')} to group records that miss the "
+                "same cells."
+            )
         if units.values.dtype not in (np.float64, np.int64, np.uint64):
             raise InputValueError(
                 f"column {name!r} must hold numbers of at most 64 bits where a file is masked jointly."
             )
         records.append(units.values)
-    return records
+        masks.append(np.zeros(frame.n, bool) if units.missing is None else units.missing)
+    absent = np.column_stack(masks)
+    return Block(frame, records, absent if absent.any() else None)
 
 
 def examine(
-    blocks: Iterator[Any], names: list[Any], by: Sequence[Hashable], k: int
+    blocks: Iterator[Block], names: list[Any], by: Sequence[Hashable], k: int
 ) -> tuple[Transform, StratumNumbers]:
     """The range of every column and the strata; raise one error if they are not supported."""
     strata = StratumNumbers(by)
     facts: list[ChunkFacts] = []
     for block in blocks:
-        frame = frame_of(block)
-        facts.append(partition.examine_chunk(read_records(frame, names)))
-        strata.count(frame)
+        facts.append(partition.examine_chunk(block.present(), block.frame.n))
+        strata.count(block)
     transform = partition.locate_columns(facts, names, k)
-    partition.require_strata(strata.sizes, k)
+    partition.require_strata(strata.sizes, k, strata.by_missing)
     return transform, strata
 
 
 def measure(
-    blocks: Iterator[Any], names: list[Any], transform: Transform, strata: StratumNumbers, standardize: bool, most: int
+    blocks: Iterator[Block], transform: Transform, strata: StratumNumbers, standardize: bool, most: int
 ) -> Measured:
     """Deviations of the columns, and some records at random."""
     moments, rows, records, numbers = [], [], [], []
     share = min(1.0, 2 * PER_PART / most)
     for chunk, block in enumerate(blocks):
-        frame = frame_of(block)
-        own = read_records(frame, names)
-        moments.append(partition.compute_moments(own, transform))
-        count = -int(-frame.n * share // 1)
-        some = np.sort(np.random.default_rng([0, chunk]).choice(frame.n, count, replace=False))
+        own, n = block.fill(transform), block.frame.n
+        present = True if block.missing is None else ~block.missing
+        moments.append(partition.compute_moments(own, transform, present))
+        count = -int(-n * share // 1)
+        some = np.sort(np.random.default_rng([0, chunk]).choice(n, count, replace=False))
         records.append([column[some] for column in own])
-        numbers.append(strata.number(frame)[some])
+        numbers.append(strata.number(block)[some])
         rows.append(transform.before[chunk] + some)
     transform = partition.measure_units(moments, transform, standardize)
     columns = [np.concatenate(column) for column in zip(*records, strict=True)]
@@ -151,9 +183,9 @@ class Partitioning:
             first += self.split_strata[-1].leaves
         self.counts = np.zeros(first, np.int64)
 
-    def assign(self, frame: Frame, records: Records, first: int) -> np.ndarray:
+    def assign(self, block: Block, first: int) -> np.ndarray:
         """Assign the records of a block to leaves, and count them."""
-        stratum = self.strata.number(frame)
+        stratum, records = self.strata.number(block), block.fill(self.transform)
         leaf = self._shared[stratum].astype(np.int64)
         for whole in self.split_strata:
             rows = np.flatnonzero(stratum == whole.stratum)

@@ -12,12 +12,12 @@ from mag import verify
 from mag._lib import checks
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.notice import working_on
-from mag._lib.number import find_first_rows, number_by_first_row, number_rows
+from mag._lib.number import count_distinct, find_first_rows, number_by_first_row, number_rows
 from mag._lib.progress import Progress, is_quiet
 from mag._lib.roles import is_name, names_of
 from mag._lib.wording import named
 from mag.api.table_options import MICROAGGREGATE, Options
-from mag.frames import Frame, frame_of
+from mag.frames import Frame, collect_frame
 from mag.frames.categories import CategoryCodes, categories_of, describe_category, is_category, order_of
 from mag.frames.units import RefusedColumnError, Units
 from mag.hierarchy import Hierarchy, hierarchy_of
@@ -31,10 +31,17 @@ from mag.tables._guarantee import Guarantee
 from mag.tables._households import check_one_value, group_households
 from mag.tables._linked import describe_linked, warn_of_linked
 from mag.tables._manifest import Provenance
-from mag.tables._owners import Owners, group_owners, read_owners
+from mag.tables._owners import Owners, group_columns_of_owners, group_owners, read_owners
 from mag.tables._recount import recount
 from mag.tables._release import Release, TableGrouping
-from mag.tables._request import GroupingPlan, Request, check_request, decimals_by_column, record_options
+from mag.tables._request import (
+    GroupingPlan,
+    Request,
+    check_request,
+    decimals_by_column,
+    left_out,
+    record_options,
+)
 from mag.tables._round import round_floats
 from mag.tables._sensitive import check_feasible, constrain, failing_strata, orders_of, promises_of
 from mag.tables._sets import group_sets
@@ -43,8 +50,6 @@ from mag.tables._strata import SmallStrataError, Strata, form_strata, sizes_of
 from mag.tables.criteria.enforce import Constraint
 from mag.tables.plan import plan_of
 from mag.tables.repeats import warn_of_units
-
-CALLER = 5  # frames up from the warning: make_release, release_table, microaggregate, its caller
 
 
 @dataclass(frozen=True)
@@ -107,7 +112,7 @@ class Clock:
 def release_table(table: Any, options: Options) -> Release:
     """Mask a table, verify k on the published table, and return both."""
     clock = Clock()
-    frame = frame_of(table)
+    frame = collect_frame(table, lambda names: left_out(names, options))
     request = check_request(frame.names, options, lambda name: scale_of(frame, name, options))
     columns = read(frame, request)
     warn_of_codes(columns.units, request.plan.ks)
@@ -239,7 +244,7 @@ def read_weights(frame: Frame, weights: Any) -> np.ndarray | None:
         units = _units(frame, weights, "weights")
         if units.missing is not None:
             raise InputValueError(
-                f"weights must not be missing; got {int(units.missing.sum())} missing in {weights!r}."
+                f"weights must not have missing cells; got {int(units.missing.sum())} in {weights!r}."
             )
         values = units.values
     elif isinstance(weights, (str, bytes)):
@@ -299,8 +304,11 @@ def _strata(frame: Frame, columns: TableColumns, request: Request) -> Strata:
             small |= columns.owners.select(rows).are_few(stratum, plan)
         if plan.per_column:
             for name, mask in missing.items():
-                absent = np.bincount(stratum, mask[rows], sizes.size)
-                for count in (absent, sizes - absent):
+                for some in (np.flatnonzero(mask[rows]), np.flatnonzero(~mask[rows])):
+                    own = stratum[some]
+                    count = np.bincount(own, minlength=sizes.size)
+                    if columns.owners.units is not None:
+                        count = count_distinct(own, columns.owners.units[rows[some]], sizes.size)
                     small |= (count > 0) & (count < plan.ks[name])
         return small
 
@@ -334,7 +342,9 @@ def group(columns: TableColumns, strata: Strata, constraints: list[Constraint], 
     followers = request.options.follow or ()
     comparable = Comparable({name: unit for name, unit in columns.units.items() if name not in followers}, request.plan)
     with working_on(quiet=is_quiet(request.progress)):
-        if request.plan.per_column:
+        if request.plan.per_column and columns.owners:
+            groups = group_columns_of_owners(columns.units, strata, columns.owners, columns.weights, request)
+        elif request.plan.per_column:
             groups = group_each(columns.units, strata, columns.weights, request)
         elif request.plan.sets:
             groups = group_sets(columns.units, strata, columns.owners, columns.weights, request)
@@ -431,12 +441,12 @@ def build(
     rows = order if strata.withheld or permutation is not None else None
     for name, blank in zip(roles.by, strata.blank, strict=True):
         if blank is not None:
-            masked[name] = _blank_cells(frame, name, rows, blank if permutation is None else blank[permutation])
+            masked[name] = blank_cells(frame, name, rows, blank if permutation is None else blank[permutation])
     names = [name for name in frame.names if name not in roles.unpublished]
     return Published(frame.build(rows, names, masked, request.options.shuffle), rows, permutation)
 
 
-def _blank_cells(frame: Frame, name: Hashable, rows: np.ndarray | None, blank: np.ndarray) -> Any:
+def blank_cells(frame: Frame, name: Hashable, rows: np.ndarray | None, blank: np.ndarray) -> Any:
     try:
         return frame.column(name).take(rows, blank)
     except RefusedColumnError as refused:
@@ -499,8 +509,9 @@ def make_release(
         complete=groups.complete,
     )
     linked = describe_linked(frame, strata.rows, request.roles.keep, columns.units)
-    warn_of_linked(linked, CALLER)
-    warnings = (*_warnings(published.data, frame, columns, strata, groups, request), *linked)
+    warn_of_linked(linked)
+    of_original = linked | _describe_zeros(published.data, columns, request)
+    warnings = (*_warnings(published.data, frame, columns, strata, groups, request), *of_original)
     recorded = record_options(request.options, request.roles, MICROAGGREGATE) | {"threads": request.threads}
     if set(request.plan.scales.values()) != {"number"}:  # chosen by the columns, unless the caller did
         recorded["standardize"] = request.plan.standardize
@@ -511,7 +522,19 @@ def make_release(
     own = _groups_by_column(groups, published, request)
     plan = partial(plan_of, request.options, vars(request.roles), frame.names)
     original = Original(frame, published.rows, categories, tuple(request.options.files()), own, plan)
-    return Release(published.data, guarantee, grouping, warnings, provenance, original, _linked=tuple(linked))
+    return Release(
+        published.data, guarantee, grouping, warnings, provenance, original, _linked=tuple(linked),
+        _without_figures=tuple(of_original.items()),
+    )  # fmt: skip
+
+
+def _describe_zeros(data: Any, columns: TableColumns, request: Request) -> dict[str, str]:
+    texts = generalized_columns(request.plan.aggregates)
+    sentences: dict[str, str] = {}
+    for name, unit in columns.units.items():
+        if name not in texts:
+            sentences |= describe_lost_zeros(name, unit, data, request.plan.ks[name])
+    return sentences
 
 
 def _groups_by_column(groups: TableGroups, published: Published, request: Request) -> dict[Hashable, np.ndarray]:
@@ -558,9 +581,6 @@ def _warnings(
         what = " and ".join(dict.fromkeys(demand.option for demand in request.demands)) or "number of units"
         counts = f"{groups.n_before} before, {groups.n_groups[0]} after"
         warnings.append(f"Groups were changed to meet the required {what}: {counts}.")
-    for name, unit in columns.units.items():
-        if name not in texts:
-            warnings += describe_lost_zeros(name, unit, data, request.plan.ks[name])
     if not groups.complete:
         warnings.append("time_limit ended the search: these are the best groups found until then.")
     return tuple(warnings)

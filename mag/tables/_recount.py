@@ -40,7 +40,11 @@ def recount(
         if (own := cells[option]) is not None:
             needed = least if plan.scope == "joint" else 0
             counts[option] = verify.require_units(published, classes, own, needed, f"{option}s")
-    promises = [promise.recount(published, classes).require() for promise in promises]
+    units_by_column = {}
+    if plan.per_column and (own := cells["unit"]) is not None:
+        for name, k in plan.ks.items():
+            units_by_column[name] = verify.require_units(published, [*roles.by, name], own, k)
+    promises = [promise.recount([published], classes).require() for promise in promises]
     n_groups = groups.n_groups
     if groups.classes is not None:
         n_groups = [int(groups.classes.max()) + 1]
@@ -57,6 +61,7 @@ def recount(
         smallest_by_column=by_column,
         unit=roles.unit[0] if roles.unit else None,
         smallest_units=counts.get("unit"),
+        smallest_units_by_column=units_by_column,
         household=roles.household[0] if roles.household else None,
         household_columns=tuple(plan.household_columns),
         k_household=plan.k_household if roles.household else None,

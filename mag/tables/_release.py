@@ -19,6 +19,7 @@ from mag._lib.roles import list_names
 from mag.api.options import progress_of
 from mag.api.types import ProgressReport
 from mag.frames import frame_of
+from mag.frames.foreign import stream_of
 from mag.tables._compared import BeforeAfter, Numbers, Original
 from mag.tables._guarantee import Guarantee
 from mag.tables._manifest import Provenance, digest_column, make_manifest
@@ -35,6 +36,8 @@ else:  # before Python 3.13 a type variable has no default
     from typing import TypeVar
 
     Table = TypeVar("Table")
+
+MAX_DRAWN_COLUMNS = 12  # of a plot, unless the caller names more
 
 
 @dataclass(frozen=True)
@@ -160,6 +163,7 @@ class Release(Generic[Table]):
     lattice: tuple[LatticeNode, ...] = ()
     _ncp: float | None = None
     _linked: tuple[str, ...] = ()  # the warnings about kept columns that nearly give a masked one
+    _without_figures: tuple[tuple[str, str], ...] = ()  # warnings with figures of the original, and without
 
     @property
     def withheld(self) -> int:
@@ -167,8 +171,13 @@ class Release(Generic[Table]):
         return self.guarantee.withheld
 
     def __getstate__(self) -> dict[str, Any]:
-        names = ("data", "guarantee", "grouping", "warnings", "_provenance", "levels", "proven")
-        return {name: getattr(self, name) for name in names}
+        names = ("data", "guarantee", "grouping", "_provenance", "levels", "proven")
+        return {name: getattr(self, name) for name in names} | {"warnings": self._public_warnings()}
+
+    def _public_warnings(self) -> tuple[str, ...]:
+        """The warnings without figures that only the original can give, for manifests and pickles."""
+        public = dict(self._without_figures)
+        return tuple(public.get(warning, warning) for warning in self.warnings)
 
     def with_options(self, **options: Any) -> "Release[Table]":
         """The same release, with these options in its manifest and report, for columns that were not even read."""
@@ -212,7 +221,7 @@ class Release(Generic[Table]):
     def _need_original(self) -> Original:
         if self._original is None:
             raise InputRuntimeError(
-                "numbers, risk, utility, units, plot and report compare with the original table, which pickles and "
+                "numbers, risk, utility, units, compare, plot and report need the original table, which pickles and "
                 "copies of a release do not hold; use the release that mag.microaggregate returned."
             )
         return self._original
@@ -291,7 +300,7 @@ class Release(Generic[Table]):
         AnalysisComparison
             Coefficients with the overlap of their confidence intervals, means, quantiles, Gini coefficients, shares of
             categories, and the propensity score relative to its null; prints as tables.  Withheld records are left
-            out on both sides.
+            out on both sides, and ranges are their middles.
 
         Examples
         --------
@@ -340,7 +349,7 @@ class Release(Generic[Table]):
         Parameters
         ----------
         columns : list of column names, optional
-            Of the masked columns; all by default.
+            Of the masked columns; by default all, of more than 12 those that changed most.
 
         Returns
         -------
@@ -353,6 +362,10 @@ class Release(Generic[Table]):
         pairs = {name: (before[name], after[name]) for name in before} | dict(self._compared.ranges)
         levels = self._compared.categories(self.guarantee.generalized, self.levels)
         names = [name for name in self.guarantee.columns if name in pairs or name in levels]
+        if columns is None and len(names) > MAX_DRAWN_COLUMNS:
+            utility = self.utility()
+            changes = {**utility.get("total_variation_by_column", {}), **utility.get("share_change_by_column", {})}
+            names = sorted(names, key=lambda name: -changes.get(name, 0.0))[:MAX_DRAWN_COLUMNS]
         return draw_columns(names if columns is None else columns, pairs, levels, self.guarantee.k)
 
     def report(
@@ -418,11 +431,15 @@ class Release(Generic[Table]):
             raise InputRuntimeError("plan needs the release that mag.microaggregate returned, not a pickle or copy.")
         return self._original.plan()
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """`data` for a library that reads Arrow, as by ``polars.DataFrame(release)``; of pandas without the index."""
+        return stream_of(self.data, requested_schema)
+
     def manifest(self) -> dict[str, Any]:
         """Versions, options, shape, hashes and the guarantee, in the types of JSON."""
         published = frame_of(self.data)
         hashes = {str(name): digest_column(published, name) for name in published.names}
         facts = {"records": published.n, "sha256": hashes}
         method, complete = self.grouping.method, self.grouping.complete
-        manifest = make_manifest(self._provenance, self.guarantee, facts, method, complete, self.warnings)
+        manifest = make_manifest(self._provenance, self.guarantee, facts, method, complete, self._public_warnings())
         return manifest | {"seconds": self._provenance.seconds}

@@ -9,7 +9,7 @@ import numpy as np
 from mag._lib import checks
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.nearest import ask_nearest
-from mag._lib.roles import assign_roles, names_of, repeated_names
+from mag._lib.roles import assign_roles, is_name, names_of, repeated_names
 from mag._lib.wording import named
 from mag.api.method import check_keywords
 from mag.api.options import cost_of, generator_of, progress_of
@@ -22,6 +22,7 @@ from mag.tables._column_sets import ColumnSet, largest_k, read_sets
 from mag.tables._derived import check_sources, derived_columns
 from mag.tables._sensitive import SensitiveDemand, demands_of, sensitive_columns
 from mag.tables._special import check_special
+from mag.tables._words import is_name_of_units
 
 WITHHELD = "withheld: it would undo the shuffle"
 OF_COST = {"mid-range": "mid_range", "rounded mean": "mean"}  # representatives of costs that are called otherwise here
@@ -201,11 +202,18 @@ def roles_of(names: Sequence[Hashable], options: Options, demands: Sequence[Sens
         if own := names_of(getattr(options, option), names):
             if len(own) > 1:
                 raise InputValueError(f"{option} must name one column of the table; got {len(own)}.")
-            if options.scope == "per-column":
+            if options.scope == "per-column" and option == "household":
                 raise InputValueError(f"{option} is for {named('scope', 'joint')}; got {named('scope', 'per-column')}.")
             requested["drop"] = [name for name in names_of(requested["drop"], names) if name != own[0]]
             requested[option] = own
     return ColumnRoles(**assign_roles(requested, names, rest=None if options.rest == "error" else options.rest))
+
+
+def left_out(names: Sequence[Hashable], options: Options) -> list[Hashable]:
+    """The columns of a lazy frame that nobody reads: dropped ones that are no weights and are not called like units."""
+    demands = demands_of(options.diversity, options.closeness, names)
+    dropped = roles_of(names, options, demands).drop
+    return [name for name in dropped if not is_name(options.weights, [name]) and not is_name_of_units(name)]
 
 
 def _check_counts_used(plan: GroupingPlan, demands: Sequence[SensitiveDemand], option: str) -> None:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-EXACT = 22  # 10**22 is the largest power of ten that float64 holds
+LARGEST_EXACT_POWER = 22  # 10**22 is the largest power of ten that float64 holds
 LARGE = 2.0**51  # below, every float64 times 4 has no fraction that half a unit would not show in
 SHORT = 2.0**40  # of multiples of a step: as floats they are printed without a digit more, and errors of them are small
 SPLIT = 2.0**27 + 1
-WIDE = decimal.Context(prec=decimal.MAX_PREC, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
+EVERY_DIGIT = decimal.Context(prec=decimal.MAX_PREC, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
 
 
 def round_floats(values: np.ndarray, digits: int, largest: float) -> np.ndarray:
@@ -20,7 +20,7 @@ def round_floats(values: np.ndarray, digits: int, largest: float) -> np.ndarray:
     `largest` are rounded towards zero: no finite number becomes infinite.
     """
     rounded, plain = values.copy(), np.zeros(values.shape, bool)
-    if abs(digits) <= EXACT:
+    if abs(digits) <= LARGEST_EXACT_POWER:
         power = 10.0 ** abs(digits)
         with np.errstate(over="ignore"):
             steps = values * power if digits >= 0 else values / power
@@ -75,10 +75,10 @@ def _round_towards_zero(value: float, digits: int) -> float:
 
 def round_floats_outwards(values: np.ndarray, digits: int, up: bool) -> tuple[np.ndarray, np.ndarray]:
     """As `round_outwards` of printed floats, and where that is sure: far from the next multiple, or one already."""
-    power = 10.0 ** min(max(digits, 0), EXACT)
+    power = 10.0 ** min(max(digits, 0), LARGEST_EXACT_POWER)
     with np.errstate(over="ignore", invalid="ignore"):
         steps = values * power
-        short = np.abs(steps) < SHORT if 0 <= digits <= EXACT else np.zeros(values.shape, bool)
+        short = np.abs(steps) < SHORT if 0 <= digits <= LARGEST_EXACT_POWER else np.zeros(values.shape, bool)
         nearest = np.rint(steps)
         is_multiple = nearest / power == values
         rounded = np.where(is_multiple, values, (np.ceil(steps) if up else np.floor(steps)) / power)
@@ -95,4 +95,4 @@ def _quantize(number: decimal.Decimal, digits: int, how: str) -> decimal.Decimal
     exponent = number.as_tuple().exponent
     if isinstance(exponent, int) and exponent >= -digits:
         return number  # nothing to round
-    return number.quantize(decimal.Decimal((0, (1,), -digits)), how, WIDE)
+    return number.quantize(decimal.Decimal((0, (1,), -digits)), how, EVERY_DIGIT)

@@ -112,22 +112,22 @@ class Promise:
         counted = to_json_types(self.counted)  # a ratio may be infinite
         return {"criterion": self.criterion, **required, "counted": counted}
 
-    def recount(self, table: Any, columns: Sequence[Hashable]) -> "Promise":
-        """The same, counted on a table whose classes are equal in these columns."""
+    def recount(self, parts: verify.Parts, columns: Sequence[Hashable]) -> "Promise":
+        """The same, counted on a table whose classes are equal in these columns, in parts of whole classes."""
         names, required = self.columns, self.required
         counted: Any
         if self.criterion == "distinct":
-            counted = verify.distinct(table, columns, names)
+            counted = min(verify.distinct(part, columns, names) for part in parts)
             holds = counted >= required["l"]
         elif self.criterion == "entropy":
-            counted = verify.entropy(table, columns, names)
-            holds = verify.is_uncertain(table, columns, names, required["l"])
+            counted = min(verify.entropy(part, columns, names) for part in parts)
+            holds = all(verify.is_uncertain(part, columns, names, required["l"]) for part in parts)
         elif self.criterion == "recursive":
-            counted = verify.recursive(table, columns, names, required["l"])
+            counted = max(verify.recursive(part, columns, names, required["l"]) for part in parts)
             holds = counted < required["c"]
         else:
-            counted = verify.closeness(
-                table, columns, names, ground=self.criterion, order=self.order, hierarchy=self.hierarchy
+            counted = verify.closeness_of_parts(
+                parts, columns, names, ground=self.criterion, order=self.order, hierarchy=self.hierarchy
             )
             holds = counted <= required["t"]
         return replace(self, counted=float(counted), holds=holds)
@@ -289,14 +289,23 @@ def promises_of(
 
 
 def recount_promises(
-    table: Any, columns: Sequence[Hashable], diversity: Any, closeness: Any, order: Any = None
+    table: Any,
+    columns: Sequence[Hashable],
+    diversity: Any,
+    closeness: Any,
+    order: Any = None,
+    parts: verify.Parts | None = None,
 ) -> list[Promise]:
-    """Whether a table is as diverse and close as demanded, counted on it as it is."""
+    """Whether a table is as diverse and close as demanded, counted on it as it is.
+
+    A large table comes in `parts` of whole classes; then `table` holds its sensitive values, each once.
+    """
     frame = frame_of(table)
     demands = demands_of(diversity, closeness, frame.names)
     orders = orders_of(frame, [name for demand in demands for name in demand.columns], order)
     constraints = constrain(frame, np.arange(frame.n), demands, orders)
-    return [promise.recount(table, columns) for promise in promises_of(demands, constraints, orders)]
+    parts = [table] if parts is None else parts
+    return [promise.recount(parts, columns) for promise in promises_of(demands, constraints, orders)]
 
 
 def constrain_values(option: str, values: Any, diversity: Any, closeness: Any) -> list[Constraint]:

@@ -1,63 +1,47 @@
 """Suggested roles of columns, by what they are called, what they hold, and how many records they make unique."""
 
-import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import combinations
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from mag._lib.number import number_rows
 from mag.frames import Frame
+from mag.tables._words import HOUSEHOLDS, IDENTIFIERS, KNOWN, SENSITIVE, WEIGHTS, is_name_of_units, split_words
 from mag.tables.look import ColumnLook
 
 PlanRole = Literal["mask", "by", "keep", "sensitive", "drop", "unit", "household"]
-
-
-def split_words(name: Hashable) -> frozenset[str]:
-    """The words of a name: hhId, hh_id and "HH id" have the words hh and id."""
-    split = re.sub(r"([a-z])([A-Z])", r"\1 \2", str(name))
-    return frozenset(word.casefold() for word in re.findall(r"[^\W\d_]+", split))
-
-
-IDENTIFIERS = split_words(
-    "id uid uuid name surname firstname lastname forename fullname ssn passport email mail phone telephone mobile "
-    "fax address street iban account url ip login user pid hid hhid"
-)
-UNITS = split_words("person patient household hh family firm customer client pupil student subject pid hid hhid")
-SENSITIVE = split_words(
-    "disease diagnosis diagnoses illness health hiv disability medication drug drugs religion belief party vote "
-    "crime conviction sexuality orientation"
-)
-KNOWN = split_words(
-    "age sex gender birth born birthday dob zip zipcode plz postcode postal city town municipality region county "
-    "state district country nationality citizenship race ethnicity marital education degree school job occupation "
-    "profession workclass industry children language height"
-)
-WEIGHTS = split_words("weight weights wt wgt pweight")
 MIN_REPEATS = 1.2  # records of a value on average, from which an identifier names units of several records
 MAX_SAMPLE_RECORDS = 20_000  # that are looked at for unique records
 MAX_PAIRED = 40  # columns whose pairs are looked at
 MIN_UNIQUE_SHARE = 0.5  # of the records, from which a column makes records unique whatever it is combined with
 
-Suggestion = tuple[Hashable, PlanRole, str, bool]  # name, role, reason, whether groups publish the most frequent value
 
-
-def suggest(frame: Frame, looks: Sequence[ColumnLook]) -> Iterator[Suggestion]:
+def suggest(frame: Frame, looks: Sequence[ColumnLook]) -> Iterator[tuple[PlanRole, str]]:
     """The role of every column, and its reason; the columns to mask with the share of records that they make unique."""
-    unit = _find_unit(frame.n, looks)
-    roles: dict[Hashable, tuple[PlanRole, str]] = {
-        look.name: ("unit", UNIT_REASON) if look.name == unit else _judge(look) for look in looks
+    owners: dict[Hashable, tuple[PlanRole, str]] = {
+        _find_owner(frame.n, looks, of_homes): role for of_homes, role in OWNERS.items()
     }
+    roles = {look.name: owners.get(look.name) or _judge(look) for look in looks}
     unique = _describe_unique(frame, [name for name, (role, _) in roles.items() if role == "mask"])
     for look in looks:
         role, reason = roles[look.name]
         parts = [f"{look.type}, {look.distinct} values", reason, unique.get(look.name, ""), *look.notes]
-        is_category = look.role == "category" or (look.type == "whole number" and look.distinct == 2)  # such as sex
-        yield look.name, role, "; ".join(filter(None, parts)), role == "mask" and is_category
+        yield role, "; ".join(filter(None, parts))
 
 
-UNIT_REASON = "names units of several records each: k counts them; not published"
+def suggest_settings(look: ColumnLook, role: str) -> dict[str, Any]:
+    """The options of a column: groups of categories publish the most frequent value."""
+    is_category = look.role == "category" or (look.type in ("boolean", "text") and look.role != "mask")
+    is_category |= look.type == "whole number" and look.distinct == 2  # such as sex; text to mask looks like dates
+    return {"aggregate": "mode"} if role == "mask" and is_category else {}
+
+
+OWNERS: dict[bool, tuple[PlanRole, str]] = {  # whether the column names households
+    False: ("unit", "names units of several records each: k counts them; not published"),
+    True: ("household", "names households of several records each: every class has k of them; not published"),
+}
 
 
 def _judge(look: ColumnLook) -> tuple[PlanRole, str]:
@@ -78,15 +62,10 @@ def _judge(look: ColumnLook) -> tuple[PlanRole, str]:
     return "mask", "an intruder knows it, by its name" if words & KNOWN else "an intruder may know it"
 
 
-def is_name_of_units(name: Hashable) -> bool:
-    """Whether a column is called like an identifier of people or households."""
-    words = split_words(name)
-    return bool(words & UNITS and words & IDENTIFIERS)
-
-
-def _find_unit(n: int, looks: Iterable[ColumnLook]) -> Hashable | None:
-    """The column that names people or households of several records each; of several columns that with most values."""
+def _find_owner(n: int, looks: Iterable[ColumnLook], of_homes: bool) -> Hashable | None:
+    """The column that names people, or households, of several records each; of several that with most values."""
     units = [look for look in looks if is_name_of_units(look.name) and 1 < look.distinct <= n / MIN_REPEATS]
+    units = [look for look in units if bool(split_words(look.name) & HOUSEHOLDS) == of_homes]
     return max(units, key=lambda look: look.distinct).name if units and not any(u.missing for u in units) else None
 
 

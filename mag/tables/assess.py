@@ -1,18 +1,20 @@
 """`mag.assess`: the risk of a table before it is masked."""
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from mag._lib import checks
 from mag._lib.errors import InputValueError
 from mag._lib.roles import Sentences, assign_roles, is_name
 from mag._lib.wording import named
-from mag.frames import Frame, frame_of
+from mag.frames import frame_of, is_lazy
 from mag.frames.build import build_frame
+from mag.frames.lazy import names_of_lazy
 from mag.risk.subsets import largest_size
 from mag.tables._assessment import Assessment
 from mag.tables._keys import Key, KeyTable, ReadingOfMissing
+from mag.tables._lazy_risks import assess_lazily, largest_lazy_size
 from mag.tables._owners import read_owners
 from mag.tables._pipeline import read_weights
 from mag.tables._risks import Columns, Risks
@@ -41,8 +43,9 @@ def assess(
 
     Parameters
     ----------
-    table : frame of pandas, polars or pyarrow, or dictionary of arrays
-        The original; it is not changed, and the result does not hold it.
+    table : frame of pandas, polars or pyarrow, dictionary of arrays, or lazy frame
+        The original; it is not changed, and the result does not hold it.  A lazy frame is counted by its engine, one
+        query a subset; ``records``, ``classes`` and ``levels`` of the result are then None, and there are no scores.
     qi : column name or list of them
         The quasi-identifiers: the columns that an intruder may know.
     weights : column name or array, optional
@@ -61,7 +64,7 @@ def assess(
         default.
     max_size : int, optional
         The largest subset of the quasi-identifiers to look at; by default all, or the largest size up to which there
-        are at most 5000 subsets.
+        are at most 5000 subsets (100 of a lazy frame).
     sampling_fraction : float, optional
         The share of the population that the table holds, for DIS-SUDA and population uniques; by default n / Σ weights.
         Without weights DIS-SUDA takes 0.01, and population uniques are not estimated.
@@ -98,10 +101,20 @@ def assess(
     >>> assessment.records["fk"], assessment.records["suda"]
     (array([1, 1, 2, 1, 2]), array([1., 1., 0., 1., 0.]))
     """
+    if is_lazy(table):
+        roles = _read_roles(names_of_lazy(table), qi, weights, unit, household, sensitive)
+        wildcard = None if checks.one_of("missing", missing, ["value", "wildcard"]) == "value" else missing
+        rows = {"weights": weights, "unit": unit, "household": household, "alpha": alpha, "missing": wildcard}
+        for option, setting in rows.items():
+            checks.unused(option, setting, "a lazy frame, of which only sizes of classes are counted (collect it)")
+        names = roles["qi"]
+        size = _read_size(max_size, len(names), largest_lazy_size(len(names)))
+        fraction = None if sampling_fraction is None else _read_fraction(sampling_fraction)
+        return assess_lazily(table, names, roles["sensitive"], size, fraction)
     frame = frame_of(table)
     if not frame.n:
         raise InputValueError("table must hold at least one record; got none.")
-    roles = _read_roles(frame, qi, weights, unit, household, sensitive)
+    roles = _read_roles(frame.names, qi, weights, unit, household, sensitive)
     owners = read_owners(frame, roles["unit"], roles["household"])
     keys = KeyTable(
         keys=[Key.read("qi", frame, name) for name in roles["qi"]],
@@ -112,7 +125,7 @@ def assess(
         alpha=_read_alpha(missing, alpha, unit),
     )
     fraction = None if sampling_fraction is None else _read_fraction(sampling_fraction)
-    risks = Risks(keys, _read_size(max_size, len(keys.keys)), fraction)
+    risks = Risks(keys, _read_size(max_size, len(keys.keys), largest_size(len(keys.keys))), fraction)
     columns = risks.describe_columns()
 
     def build(cells: Columns) -> Any:
@@ -131,12 +144,12 @@ def assess(
 
 
 def _read_roles(
-    frame: Frame, qi: Any, weights: Any, unit: Any, household: Any, sensitive: Any
+    names: Sequence[Hashable], qi: Any, weights: Any, unit: Any, household: Any, sensitive: Any
 ) -> dict[str, list[Hashable]]:
     """The columns of every role, each in one."""
     requested = {"qi": qi, "unit": unit, "household": household, "sensitive": sensitive, "others": None}
-    requested["weights"] = weights if is_name(weights, frame.names) else None
-    roles = assign_roles(requested, frame.names, "the table", ONE_ROLE, "others")
+    requested["weights"] = weights if is_name(weights, names) else None
+    roles = assign_roles(requested, names, "the table", ONE_ROLE, "others")
     for role in ("unit", "household"):
         if len(roles[role]) > 1:
             raise InputValueError(f"{role} must name one column; got {len(roles[role])}.")
@@ -160,10 +173,10 @@ def _read_fraction(fraction: Any) -> float:
     return float(fraction)
 
 
-def _read_size(max_size: Any, m: int) -> int:
-    """The largest size of subsets."""
+def _read_size(max_size: Any, m: int, unasked: int) -> int:
+    """The largest size of subsets; `unasked` where the caller gives none."""
     if max_size is None:
-        return largest_size(m)
+        return unasked
     size = checks.integer("max_size", max_size, 1, m, "the number of quasi-identifiers")
     subsets = sum(math.comb(m, own) for own in range(1, size + 1))
     if subsets > MAX_LISTED_SUBSETS:

@@ -4,7 +4,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from mag import verify
@@ -13,7 +12,9 @@ from mag._lib.class_sizes import CountedDemand, SizeDemand
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.roles import is_name, names_of, offer_columns
 from mag.frames import frame_of, is_lazy
-from mag.tables._sensitive import Promise, recount_promises
+from mag.frames.lazy import names_of_lazy
+from mag.tables._sensitive import Promise, demands_of, recount_promises
+from mag.tables.criteria.distinct import Distinct
 
 MAX_SIZES = 20  # of violating classes that are printed
 
@@ -80,7 +81,7 @@ def check(
     """Check that a table is k-anonymous: every class of equal quasi-identifiers has at least k records.
 
     Cells are compared as they are stored, and missing is a value, as in `mag.verify.recount`.  A lazy frame (polars,
-    DuckDB, Ibis, Dask, PySpark) is counted by its own engine, which compares cells by its own rules; no row leaves it.
+    DuckDB, Ibis, Dask, PySpark) is counted by its own engine, and nothing but counts leaves it.
 
     Parameters
     ----------
@@ -111,17 +112,26 @@ def check(
     >>> bool(mag.check(people, 1, "sex", diversity={"disease": 1}))
     True
     """
-    names = list(_names(table))
+    lazy = is_lazy(table)
+    if not lazy:
+        table = frame_of(table).native  # a stream can be read once
+    names = names_of_lazy(table) if lazy else frame_of(table).names
     columns = _known(names_of(qi, names), names, "qi")
     checks.integer("k", k, 1, 2**53, "2**53")
     if not columns:
         raise InputValueError("qi must name at least one column; got none.")
-    wishes = dict.fromkeys(_known(names_of(sensitive, names), names, "sensitive"), 2) | dict(diversity or {})
-    flat = [own for name in (*wishes, *(closeness or {})) for own in (name if isinstance(name, tuple) else (name,))]
+    wishes = dict.fromkeys(_known(names_of(sensitive, names), names, "sensitive"), 2) | _by_column(
+        "diversity", diversity
+    )
+    flat = [
+        own
+        for name in (*wishes, *_by_column("closeness", closeness))
+        for own in (name if isinstance(name, tuple) else (name,))
+    ]
     for option, others in {"unit": [] if unit is None else [unit], "sensitive": flat}.items():
         if both := [repr(name) for name in _known(others, names, option) if name in columns]:
             raise InputValueError(f"{option} must not be one of qi; got {', '.join(both)}.")
-    if is_lazy(table):
+    if lazy:
         counted, records, promises = _count_lazily(table, columns, unit, wishes, closeness)
     else:
         counted, records = _count(table, columns, unit)
@@ -141,8 +151,10 @@ def check(
     )
 
 
-def _names(table: Any) -> Sequence[Hashable]:
-    return nw.from_native(table).collect_schema().names() if is_lazy(table) else frame_of(table).names
+def _by_column(option: str, wishes: Any) -> dict[Any, Any]:
+    if not isinstance(wishes or {}, Mapping):
+        raise InputTypeError(f"{option} must be a dictionary by column; got {checks.describe(wishes)}.")
+    return dict(wishes or {})
 
 
 def _known(asked: Sequence[Hashable], names: Sequence[Hashable], option: str) -> list[Hashable]:
@@ -168,28 +180,17 @@ def _count_lazily(
     table: Any, columns: Sequence[Hashable], unit: Hashable | None, wishes: Mapping[Any, Any], closeness: Any
 ) -> tuple[np.ndarray, np.ndarray, list[Promise]]:
     """The same, counted by the engine of the frame: only counts leave it."""
-    if closeness or not all(isinstance(l, int) and isinstance(name, str) for name, l in wishes.items()):  # noqa: E741
+    demands = demands_of(wishes or None, closeness, names_of_lazy(table))
+    if any(len(demand.columns) > 1 or not isinstance(demand.wish, Distinct) for demand in demands):
         raise InputTypeError(
             "of a lazy frame, diversity must be whole numbers by column and closeness None; collect it."
         )
-    lazy, names = nw.from_native(table), [str(name) for name in columns]
-    numbers = {name: f"__{place}" for place, name in enumerate([*wishes, *([] if unit is None else [unit])])}
-    if unit is not None and (missing := _first_number(lazy.filter(nw.col(str(unit)).is_null()).select(nw.len()))):
-        raise InputValueError(f"unit must not be missing; got {missing} missing in {unit!r}.")
-    different = [nw.col(str(name)).n_unique().alias(own) for name, own in numbers.items()]
-    classes = lazy.group_by(*names).agg(nw.len().alias("__records"), *different)
-    kept = ["__records", *numbers.values()]
-    counts = classes.select(*kept).group_by(*kept).agg(nw.len().alias("__classes")).collect().to_dict(as_series=False)
-    times = counts["__classes"]
-    records = np.repeat(np.array(counts["__records"], np.int64), times)
-    own = {name: np.repeat(np.array(counts[alias], np.int64), times) for name, alias in numbers.items()}
+    if unit is None:
+        counted = records = verify.count_lazily(table, columns).records
+    else:
+        counted, records = verify.count_units_lazily(table, columns, unit)
     promises = []
     for name, l in wishes.items() if records.size else ():  # noqa: E741
-        least = int(own[name].min())
-        promises.append(Promise("distinct", (name,), {"l": l}, float(least), least >= l))
-    return (records if unit is None else own[unit]), records, promises
-
-
-def _first_number(lazy: Any) -> int:
-    [[count]] = lazy.collect().to_dict(as_series=False).values()
-    return int(count)
+        fewest = verify.count_values_lazily(table, columns, name)
+        promises.append(Promise("distinct", (name,), {"l": l}, float(fewest), fewest >= l))
+    return counted, records, promises

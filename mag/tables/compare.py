@@ -49,6 +49,8 @@ class Comparison(Mapping[str, np.ndarray], Drawable):
             The group size.
         ``groups``, ``smallest``, ``withheld``
             The number of groups, the smallest number of records alike, the number of records not published.
+        ``units``, ``households``
+            With `unit` and `household`: the smallest number of them whose records are alike.
         ``information_loss``, ``correlation_difference``
             See `mag.metrics`; the former is a fraction.  For columns of numbers: left out if there are no such columns.
         ``ncp``, ``total_variation``
@@ -126,6 +128,9 @@ def compare(
     options: Mapping[MethodName, Mapping[str, Any]] | None = None,
     # options: written by tools.names from mag.api.table_options
     by: Names | None = None,
+    unit: Any = None,
+    household: Any = None,
+    k_household: int | None = None,
     aggregate: Aggregate | None = None,
     hierarchies: Mapping[Any, Any] | None = None,
     order: Mapping[Any, Sequence[Any]] | None = None,
@@ -156,7 +161,9 @@ def compare(
         The methods, see `mag.multivariate`; a single column is always grouped at the optimum, "auto".
     options : dict, optional
         Options of methods, such as ``{"mona": {"rho": 0.4}}``.
-    by, aggregate, hierarchies, order, importance, weights, standardize, missing, small_strata, random_state, threads
+    by, unit, household, k_household, aggregate, hierarchies, order, importance, weights, standardize, missing
+        As in `mag.microaggregate`.
+    small_strata, random_state, threads
         As in `mag.microaggregate`.
     progress : bool or callable, optional
         As in `mag.multivariate`, of all runs together.
@@ -269,7 +276,7 @@ def _warm_up(name: str, k: int, single: bool, limited: bool, options: Mapping[st
     if single:
         group_columns(np.arange(8.0 * k)[:, None], k)
         return
-    automatic = ["anneal"] if limited else ["ona_star", "ona_local", "mona"]
+    automatic = ["anneal", "ona_local"] if limited else ["ona_star", "ona_local", "mona"]
     for one in automatic if name == "auto" else [name]:
         warm_up_method(one, k, options, quiet=quiet)
 
@@ -286,11 +293,13 @@ MEASURE_NAMES = (
 
 def _row(name: str, k: int, release: Release, seconds: float) -> dict[str, Any]:
     measures = release.utility(propensity=False) | release.risk()
+    owners = {"units": release.guarantee.smallest_units, "households": release.guarantee.smallest_households}
     return {
         "method": name if name != "auto" else f"auto ({release.grouping.method})",
         "k": k,
         "groups": release.guarantee.n_groups,
         "smallest": release.guarantee.smallest,
+        **{name: count for name, count in owners.items() if count is not None},
         **{key: measures[key] for key in MEASURE_NAMES if key in measures},
         "withheld": release.withheld,
         "seconds": seconds,

@@ -3,7 +3,7 @@
 import html
 import re
 import textwrap
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,9 +12,10 @@ import numpy as np
 from mag._lib.dtypes import describe_dtype
 from mag._lib.missing import is_missing
 from mag._lib.terminal import printable
-from mag.files import Strange
-from mag.frames import Column, RefusedColumnError, Units, frame_of
+from mag.files import DATE, Strange
+from mag.frames import Column, Frame, RefusedColumnError, Units, frame_of
 from mag.measures.codes import MIN_RECORDS, find_codes
+from mag.tables._words import IDENTIFIERS, split_words
 
 Role = Literal["mask", "category", "drop", "keep"]
 
@@ -24,17 +25,23 @@ ADVICE = {  # by role, and for dates and codes, as `mag.microaggregate` takes it
     "drop": "drop=[NAME]: it identifies records, or is empty",
     "keep": "keep=[NAME]: all records have the same value",
     "dates": "convert text to dates",
+    "numbers": "convert text to numbers",
     "missing codes": "replace them by missing values; show=True names them",
 }
 HEADINGS = ("column", "type", "missing", "distinct", "smallest to largest", "role")
+SHAPES = HEADINGS.index("smallest to largest")
 WIDTH = 80  # characters of a line
 MIN_NAME = 10  # characters of a name that are always shown
 MAX_PICTURE = 20  # characters of a cell whose picture is drawn
 MAX_SHOWN = 20  # characters of a cell that is shown
 MAX_ROWS = 40  # columns in the text of a notebook or a console
 MAX_DECIMALS = 6  # that are counted
-DATE = re.compile(r"\s*(\d{1,2}[./-]\d{1,2}[./-]\d{4}|\d{4}[./-]\d{1,2}[./-]\d{1,2})\b")  # text that begins with a date
+MIN_SHAPE = 15  # characters of a line of shapes
+NUMBER_WITH_MARKS = re.compile(
+    r"[+-]?([1-9]\d*|0|\d{1,3}([.,'_ ]\d{3})+)([.,]\d+)?"
+)  # with any marks; not codes such as 01307
 DATES_NOTE = "all cells look like dates, and are read as text"
+NUMBERS_NOTE = "most cells look like numbers, and are read as text"
 DAY = 86400.0  # seconds
 
 
@@ -70,6 +77,8 @@ class Look:
     ----------
     records : int
         The number of records.
+    empty : int
+        How many of them have no value in any column, such as the empty lines of a file.
     columns : tuple
         For every column: ``name``, ``type``, ``missing``, ``distinct``, ``shape``, ``role``, ``codes``, ``notes``,
         ``lines``, ``smallest`` and ``largest``.
@@ -77,6 +86,7 @@ class Look:
 
     records: int
     columns: tuple[ColumnLook, ...]
+    empty: int = 0
 
     def __repr__(self) -> str:
         return self.to_text(ADVICE, MAX_ROWS)
@@ -94,12 +104,15 @@ class Look:
 
     def to_text(self, advice: Mapping[str, str], most: int | None = None) -> str:
         """A table, notes and the advice for the roles; of the first columns only, if `most` is given."""
-        shown = Look(self.records, self.columns[:most])
+        shown = Look(self.records, self.columns[:most], self.empty)
         rows = [_row(column) for column in shown.columns]
         widths = [max(map(len, cells)) for cells in zip(HEADINGS, *rows, strict=True)]
+        excess = sum(widths) + 2 * (len(widths) - 1) - WIDTH
+        widths[SHAPES] = max(min(widths[SHAPES], MIN_SHAPE), widths[SHAPES] - max(excess, 0))
         widths[0] = min(widths[0], max(MIN_NAME, WIDTH - sum(widths[1:]) - 2 * (len(widths) - 1)))
-        lines = [f"{_count(self.records, 'record')}, {_count(len(self.columns), 'column')}", ""]
-        lines += [_aligned(cells, widths) for cells in (HEADINGS, *rows)]
+        empty = f" ({self.empty} without any value; empty lines?)" if self.empty else ""
+        lines = [f"{_count(self.records, 'record')}{empty}, {_count(len(self.columns), 'column')}", ""]
+        lines += [line for cells in (HEADINGS, *rows) for line in _align(cells, widths)]
         if len(shown.columns) < len(self.columns):
             lines.append(f"… and {len(self.columns) - len(shown.columns)} more: print() shows all.")
         for sentences in (shown._notes(), shown._advice(advice)):
@@ -119,7 +132,8 @@ class Look:
 
     def _advice(self, advice: Mapping[str, str]) -> list[str]:
         used = {column.role for column in self.columns} | {"missing codes" for column in self.columns if column.codes}
-        used |= {"dates" for column in self.columns if DATES_NOTE in column.notes}
+        topics = {"dates": DATES_NOTE, "numbers": NUMBERS_NOTE}
+        used |= {topic for topic, note in topics.items() if any(note in column.notes for column in self.columns)}
         return [f"{topic}: {text}" for topic, text in advice.items() if topic in used]
 
 
@@ -169,7 +183,18 @@ def look_at(table: Any, strange: Mapping[str, Strange], show: bool) -> Look:
     columns = [
         _look_at_column(name, frame.column(name), strange.get(str(name), Strange()), show) for name in frame.names
     ]
-    return Look(frame.n, tuple(columns))
+    return Look(frame.n, tuple(columns), _count_empty(frame, columns))
+
+
+def _count_empty(frame: Frame, looks: Iterable[ColumnLook]) -> int:
+    """How many records have no value in any column."""
+    empty = np.ones(frame.n, bool)
+    for look in sorted(looks, key=lambda look: look.missing):
+        if not empty.any() or not look.missing:
+            return 0
+        cells = frame.column(look.name).cells()
+        empty[empty] = [is_missing(cells[row]) for row in np.flatnonzero(empty)]
+    return int(empty.sum())
 
 
 def _look_at_column(name: Hashable, column: Column, strange: Strange, show: bool) -> ColumnLook:
@@ -195,10 +220,11 @@ def _look_at_column(name: Hashable, column: Column, strange: Strange, show: bool
         if codes.top:
             notes.append(f"the largest value is in {codes.top} records; a top code?")
         if codes.categories:
-            notes.append("few whole values; codes? Their means are no codes")
+            notes.append("few whole values; means of codes tell nothing")
         if strange.padded:
             notes.append(f"{_count(strange.padded, 'cell')} with a leading zero; codes? As numbers they lose it")
         role = "category" if (codes.categories or strange.padded) and role == "mask" else role
+        role = "drop" if role == "mask" and split_words(name) & IDENTIFIERS else role
     notes += _describe_strange(kind, strange, show)
     ends = _ends(column, units, present) if show else (None, None)
     lines = tuple(line for line, _ in strange.first)
@@ -227,8 +253,10 @@ def _look_at_cells(name: Hashable, column: Column, show: bool) -> ColumnLook:
         return ColumnLook(name, kind, missing, len(values), "", "drop", notes=(note,))
     ends = (_shown(min(values)), _shown(max(values))) if show else (None, None)
     notes: tuple[str, ...] = ()
-    if all(map(DATE.match, values)):
+    if all(re.match(DATE, value) for value in values):
         role, notes = "mask" if role != "keep" else role, (DATES_NOTE,)
+    elif 2 * sum(NUMBER_WITH_MARKS.fullmatch(value.strip()) is not None for value in values) > len(values):
+        role, notes = "mask" if role != "keep" else role, (NUMBERS_NOTE,)
     lengths = [len(value) for value in values]
     shape = _span(min(lengths), max(lengths), "character")
     return ColumnLook(name, "text", missing, len(values), shape, role, 0, notes, (), *ends)
@@ -274,7 +302,7 @@ def _describe_strange(kind: str, strange: Strange, show: bool) -> list[str]:
     """Sentences on cells of a text file that are of another type than most of their column."""
     notes = [f"{_count(count, 'cell')} {word}; a missing code?" for word, count in strange.words.items()]
     if strange.others:
-        listed = ", ".join(f"{line} ({_shown(text) if show else _picture(text)})" for line, text in strange.first)
+        listed = ", ".join(f"{line} ({_shown(text) if show else draw_cell(text)})" for line, text in strange.first)
         more = ", …" if strange.others > len(strange.first) else ""
         where = "line" if strange.others == 1 else "lines"
         cells = "1 cell is" if strange.others == 1 else f"{strange.others} cells are"
@@ -282,7 +310,7 @@ def _describe_strange(kind: str, strange: Strange, show: bool) -> list[str]:
     return notes
 
 
-def _picture(text: str) -> str:
+def draw_cell(text: str) -> str:
     """The shape of a cell: 9 for a digit, a for a letter, ? for any other than usual marks."""
     if len(text) > MAX_PICTURE:
         return _count(len(text), "character")
@@ -305,14 +333,21 @@ def _row(column: ColumnLook) -> tuple[str, ...]:
     return (printable(column.name), column.type, str(column.missing), str(column.distinct), shape, column.role)
 
 
-def _aligned(cells: tuple[str, ...], widths: list[int]) -> str:
-    """A line of the table: counts to the right, a long name cut."""
+def _align(cells: tuple[str, ...], widths: list[int]) -> list[str]:
+    """The lines of a row of the table: counts to the right, long shapes in several lines, a very long name cut."""
     name = cells[0] if len(cells[0]) <= widths[0] else cells[0][: widths[0] - 1] + "…"
-    aligned = [
-        cell.rjust(width) if heading in ("missing", "distinct") else cell.ljust(width)
-        for heading, cell, width in zip(HEADINGS, (name, *cells[1:]), widths, strict=True)
+    whole = len(cells[SHAPES]) <= widths[SHAPES]
+    parts = [cells[SHAPES]] if whole else re.split(r"(?<=,) ", cells[SHAPES])
+    shapes = [line for part in parts for line in textwrap.wrap(part, widths[SHAPES])] or [""]
+    lines = [(name, *cells[1:SHAPES], shapes[0], *cells[SHAPES + 1 :])]
+    lines += [tuple(shape if place == SHAPES else "" for place in range(len(cells))) for shape in shapes[1:]]
+    return [
+        "  ".join(
+            cell.rjust(width) if heading in ("missing", "distinct") else cell.ljust(width)
+            for heading, cell, width in zip(HEADINGS, line, widths, strict=True)
+        ).rstrip()
+        for line in lines
     ]
-    return "  ".join(aligned).rstrip()
 
 
 def _span(low: int, high: int, unit: str) -> str:

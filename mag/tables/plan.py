@@ -2,8 +2,9 @@
 
 import os
 import pathlib
+import re
 import tomllib
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
@@ -22,10 +23,13 @@ from mag.hierarchy import Hierarchy
 from mag.tables._derived import DERIVED
 from mag.tables._manifest import NOT_PUBLISHED
 from mag.tables._suggest import PlanRole, suggest
+from mag.tables._suggest import suggest_settings as suggest_settings
 from mag.tables.criteria import Closeness
-from mag.tables.look import look_at
+from mag.tables.look import ColumnLook, look_at
 
 VERSION = 1  # of the layout of plans
+NOT_IN_FILE_NAMES = re.compile(r"[^\w .()+-]")
+MAX_NAME = 60  # characters of a column's name in the name of a file
 ROLES: dict[str, str] = {role: role for role in get_args(PlanRole)} | {"mask": "columns"}  # as options name them
 OPTIONS_BY_COLUMN = [name for name, option in OPTIONS.items() if option.by_column]
 NOT_PLANNED = (
@@ -37,7 +41,7 @@ NOT_PLANNED = (
     "rest",
     "threads",
 )  # of the call, not the table
-LISTS = ("household_columns", "sets")  # options that are lists
+LIST_OPTIONS = ("household_columns", "sets")  # options that are lists
 PREFACE = """\
 # A plan for masking, suggested by mag {version}. Check every role: only you know which columns an intruder may know.
 # Roles: {roles}.
@@ -113,21 +117,43 @@ class Plan:
             The TOML file.
         """
         path = pathlib.Path(path)
-        columns, trees = [], {}
-        for column in self.columns:
-            tree = column.settings.get("hierarchies")
-            if isinstance(tree, Hierarchy):
-                trees[name := f"{path.stem}.{_text_of(column.name)}.csv"] = tree
-                column = replace(column, settings={**column.settings, "hierarchies": name})
-            columns.append(column)
-        text = str(replace(self, columns=tuple(columns)))
-        for place in (path, *(path.with_name(name) for name in trees)):
+        columns, trees = self._apart(path)
+        text = str(replace(self, columns=columns))
+        for place in self.files(path):
             check_target(place, (), overwrite)
         for name, tree in trees.items():
             tree.to_arx(path.with_name(name), overwrite=overwrite)
         with writing(path, overwrite=overwrite) as [draft]:
             draft.write_text(text, encoding="utf-8")
         return path
+
+    def files(self, path: str | os.PathLike[str]) -> list[pathlib.Path]:
+        """The files that `save` writes: that of the path, and one for every `mag.Hierarchy` that is not a file yet.
+
+        Parameters
+        ----------
+        path : path
+            The TOML file.
+
+        Returns
+        -------
+        list of pathlib.Path
+            The TOML file first.
+        """
+        path = pathlib.Path(path)
+        return [path, *(path.with_name(name) for name in self._apart(path)[1])]
+
+    def _apart(self, path: pathlib.Path) -> tuple[tuple[PlannedColumn, ...], dict[str, Hierarchy]]:
+        """The columns with names of files in place of hierarchies, and these by name."""
+        columns: list[PlannedColumn] = []
+        trees: dict[str, Hierarchy] = {}
+        for column in self.columns:
+            tree = column.settings.get("hierarchies")
+            if isinstance(tree, Hierarchy):
+                trees[name := _file_of_tree(path, column.name, trees)] = tree
+                column = replace(column, settings={**column.settings, "hierarchies": name})
+            columns.append(column)
+        return tuple(columns), trees
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "Plan":
@@ -227,14 +253,18 @@ def plan_for(table: Any, strange: Mapping[str, Strange], k: int, text: Mapping[s
     checks.integer("k", k, 1, max(frame.n, 1), "n")
     looks = look_at(table, strange, show=False).columns
     columns = [
-        PlannedColumn(name, role, reason, {"aggregate": "mode"} if mode else {})
-        for name, role, reason, mode in suggest(frame, looks)
+        PlannedColumn(look.name, role, reason, suggest_settings(look, role))
+        for look, (role, reason) in zip(looks, suggest(frame, looks), strict=True)
     ]
     masked = {column.name for column in columns if column.role == "mask"}
-    options: dict[str, Any] = {"k": k}
+    return Plan(tuple(columns), {"k": k} | suggest_options(looks, masked), text or {})
+
+
+def suggest_options(looks: Iterable[ColumnLook], masked: Collection[Hashable]) -> dict[str, Any]:
+    """Options besides k for these `masked` columns: a missing cell does not end the masking."""
     if any(look.missing for look in looks if look.name in masked):
-        options |= {"missing": "group", "small_strata": "suppress"}
-    return Plan(tuple(columns), options, text or {})
+        return {"missing": "group", "small_strata": "suppress"}
+    return {}
 
 
 def plan_of(options: Options, roles: Mapping[str, Iterable[Hashable]], names: Iterable[Hashable]) -> Plan:
@@ -275,7 +305,7 @@ def plan_of_manifest(manifest: Mapping[str, Any]) -> Plan:
                 whole.setdefault(option, {})[name] = _recorded_entry(option, value)
     for option, value in options.items():
         known = option in OPTIONS and (value == DEFAULTS[option] or OPTIONS[option].flag_of(MASK) is None)
-        lists = isinstance(value, list) and option not in LISTS
+        lists = isinstance(value, list) and option not in LIST_OPTIONS
         held = option in whole or option in ROLES.values() or isinstance(value, dict) or lists
         if not (known or held or option == "threads" or value == NOT_PUBLISHED):
             whole[option] = value
@@ -306,7 +336,7 @@ def _check_column(column: PlannedColumn) -> None:
     for option in column.settings:
         if option not in OPTIONS_BY_COLUMN:
             question = ask_nearest(option, OPTIONS_BY_COLUMN) or f"; they are {', '.join(OPTIONS_BY_COLUMN)}."
-            raise InputValueError(f"{option!r} of column {column.name!r} is no option by column{question}")
+            raise InputValueError(f"{option!r} of column {column.name!r} is not an option by column{question}")
     if column.role != "mask" and _is_derived(column):
         raise InputValueError(
             f"{' and '.join(DERIVED)} are for columns with role 'mask'; {column.name!r} has role {column.role!r}."
@@ -367,6 +397,13 @@ def _write(option: str, value: Any) -> str:
             f"{option} must be text, a number or a list of them to be written into a plan; got "
             f"{checks.describe(value)}."
         ) from None
+
+
+def _file_of_tree(path: pathlib.Path, column: Hashable, taken: Iterable[str]) -> str:
+    """The name of a file next to the plan that no other hierarchy has; a column may be called like a path."""
+    name = NOT_IN_FILE_NAMES.sub("_", _text_of(column))[:MAX_NAME]
+    tries = (f"{path.stem}.{name}{number}.csv" for number in ("", *range(2, 10**6)))
+    return next(own for own in tries if own.casefold() not in {other.casefold() for other in taken})
 
 
 def _text_of(name: Hashable) -> str:

@@ -5,12 +5,13 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
+from mag._lib.caller import level_of_caller
 from mag._lib.errors import InputError, UnitsWarning
 from mag.frames import Frame
 from mag.frames.categories import is_category
-from mag.tables._suggest import MIN_REPEATS, is_name_of_units
+from mag.tables._suggest import MIN_REPEATS
+from mag.tables._words import is_name_of_units
 
-CALLER = 4  # frames up from here: release_table, microaggregate, its caller
 MAX_REPEATS = 20  # records of a value on average, up to which values that stay together are taken for units
 MIN_UNITS = 20  # different values, from which they are
 
@@ -18,7 +19,8 @@ MIN_UNITS = 20  # different values, from which they are
 def warn_of_units(frame: Frame, unpublished: Sequence[Hashable], kept: Sequence[Hashable]) -> None:
     """Warn of the column that looks like one of units."""
     if (found := find_units(frame, unpublished, kept)) is not None:
-        warnings.warn(describe_units(*found, frame.n, f"unit={found[0]!r}"), UnitsWarning, stacklevel=CALLER)
+        sentence = describe_units(*found, frame.n, f"unit={found[0]!r}")
+        warnings.warn(sentence, UnitsWarning, stacklevel=level_of_caller())
 
 
 def describe_units(name: Hashable, n_units: int, n: int, option: str) -> str:
@@ -34,6 +36,7 @@ def find_units(frame: Frame, unpublished: Sequence[Hashable], kept: Sequence[Has
 
     By its name; or, among columns that are not published, because equal texts or whole numbers are in adjacent records.
     """
+    unpublished = [name for name in unpublished if name not in frame.left_out]
     named = [name for name in (*unpublished, *kept) if is_name_of_units(name)]
     counts = {name: _count_repeated(frame, name, name not in named) for name in dict.fromkeys([*named, *unpublished])}
     found = [(count, name) for name, count in counts.items() if count]

@@ -15,7 +15,7 @@ DiversityByColumn: TypeAlias = Mapping[Any, Diversity]
 ClosenessByColumn: TypeAlias = Mapping[Any, float | Fraction | Closeness]
 # options: written by tools.names from mag.api.table_options
 Scope: TypeAlias = Literal["joint", "per-column"]
-Enforce: TypeAlias = Literal["auto", "buckets", "cut", "merge", "swap"]
+Enforce: TypeAlias = Literal["auto", "buckets", "cut", "exchange", "merge", "swap"]
 Other: TypeAlias = Literal["error", "root"]
 ShowSuppressedAs: TypeAlias = Literal["root", "withhold"]
 Missing: TypeAlias = Literal["drop", "error", "group"]

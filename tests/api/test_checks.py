@@ -71,7 +71,7 @@ CASES = [
     ({"threads": 2.0}, "threads must be None or a positive integer; got 2.0."),
     ({"threads": True}, "threads must be None or a positive integer; got True."),
     # weights
-    ({"weights": [1, 1, 1, -1]}, "weights must not be negative; got 1 negative."),
+    ({"weights": [1, 1, 1, -1]}, "weights must not be negative; got 1 below 0."),
     ({"weights": [1, 1, 1, np.nan]}, "weights contains 1 NaN value; drop or impute them first."),
     ({"weights": [1, 1, 1]}, "weights must hold one weight per record, n=4; got 3."),
     ({"weights": [0, 0, 0, 0]}, "weights must not all be zero; got only zeros."),

@@ -251,11 +251,11 @@ CASES = [
     ),
     ({"k": 5}, "k must be an integer in [1, n=4]; got 5."),
     ({"k": 2.0}, "k must be an integer in [1, n=4]; got 2.0."),
-    ({"k": [2]}, "k must be one, or one per column of X, m=2; got 1."),
+    ({"k": [2]}, "k must be one value, or one per column of X, m=2; got 1."),
     ({"k": [2, True]}, "k[1] must be an integer in [1, n=4]; got True."),
     ({"k": [2, 5]}, "k[1] must be an integer in [1, n=4]; got 5."),
     ({"k": np.array([2.0, 3.0])}, "k[0] must be an integer in [1, n=4]; got 2.0."),
-    ({"cost": ["sse"]}, "cost must be one, or one per column of X, m=2; got 1."),
+    ({"cost": ["sse"]}, "cost must be one value, or one per column of X, m=2; got 1."),
     (
         {"cost": ["sse", "mse"]},
         f"cost[1] must be one of {', '.join(map(repr, COSTS))}; got 'mse'.",
@@ -367,3 +367,9 @@ def test_results_are_read_only_and_say_what_they_are():
     assert groupings[-1].labels.tolist() == groupings[1].labels.tolist()
     with pytest.raises(IndexError):
         groupings[2]
+
+
+@pytest.mark.skipif(mag.backends()["cuda"] == "ok", reason="there is a GPU")
+def test_devices_without_a_gpu_are_answered_by_their_name():
+    with pytest.raises(mag.InputValueError, match=r"^devices need the backend 'cuda', .*; got \[0\]\."):
+        mag.columns(np.ones((6, 2)), 2, devices=[0])

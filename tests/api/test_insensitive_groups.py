@@ -104,8 +104,8 @@ def test_sizes_and_bounds():
 @pytest.mark.parametrize(
     ("bounds", "message"),
     [
-        ([(0, 1)], "bounds must have the shape (d, 2), d=2 being the columns of X; got (1, 2)."),
-        ([(0, 1), (1, 1)], "bounds must have lowest values below the highest ones; got others in column 1."),
+        ([(0, 1)], "bounds must have the shape (d, 2) for the d=2 columns of X; got (1, 2)."),
+        ([(0, 1), (1, 1)], "bounds must be pairs of a lower and a higher number; got others for column 1."),
         ([(0, np.inf), (0, 1)], "bounds contains 1 infinite value in column 1; drop or impute them first."),
         ([(-1.7e308, 1.7e308)] * 2, "bounds must differ by less than the largest float64; got bounds farther apart."),
         ([("a", "b")] * 2, "bounds must hold real numbers; got dtype string."),

@@ -45,7 +45,8 @@ def test_bounds_are_compiled_before_their_clock_starts(bound):
     warm_up_bound(bound)
     before = compiled()
     for seconds in (1.0, 1e-9):
-        assert BOUNDS[bound](X, 5, float(np.square(X).sum()), 2, Progress(None, seconds)) > 0
+        labels, cost = np.zeros(len(X), np.int64), float(np.square(X).sum())
+        assert BOUNDS[bound](X, 5, labels, cost, 2, Progress(None, seconds)).least > 0
     assert compiled() == before
 
 

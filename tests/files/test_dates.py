@@ -86,9 +86,9 @@ def test_look_shows_the_format_and_the_lines_of_other_cells(capsys):
         (["--date", "born=%d.%m.%Y %H"], "the date format of column 'born' must hold %d, %m and %Y"),
         (["--date", "%d.%m.%Y"], "--date must be NAME=FORMAT"),
         (["--date", "birth=%d.%m.%Y"], "'in.csv' has no column 'birth'"),
-        (["--date", "sex=%d.%m.%Y"], "--date: formats apply to columns of dates that are computed with; got 'sex'."),
-        (["--date", "born=%Y/%m/%d"], "column 'born': 30 cells are no date like %Y/%m/%d; mag look lists lines."),
-        ([], "a decimal comma needs --decimal-comma, mag look lists lines."),
+        (["--date", "sex=%d.%m.%Y"], "--date must name columns that are masked or compared; got 'sex', leave it out."),
+        (["--date", "born=%Y/%m/%d"], "column 'born': 30 cells are no date like %Y/%m/%d; mag look lists their lines."),
+        ([], "--date born=FORMAT declares how dates are written, such as %d.%m.%Y, mag look lists their lines."),
     ],
 )
 def test_wrong_formats_are_answered_in_one_sentence(words, sentence, capsys):

@@ -2,7 +2,7 @@
 
 import pickle
 import sys
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ import pytest
 import mag
 from mag._backends import cuda
 from mag._lib import arrays
+from tests.cuda import cudf as cudf_stand_in
 
 
 @pytest.fixture
@@ -49,36 +50,21 @@ def test_memory_that_only_the_cuda_array_interface_shows(cupy):
     assert np.array_equal(mag.univariate(shown, 3).labels.get(), mag.univariate(x, 3).labels)
 
 
-@pytest.fixture
-def cudf(cupy, monkeypatch):
-    """The stand-in of cuDF, which needs a GPU: a Series and a DataFrame that hold an array of CuPy, or refuse to."""
-    module = ModuleType("cudf")
-
-    class Series:
-        def __init__(self, values):
-            self.values = values
-
-        def to_cupy(self):
-            if self.values is None:
-                raise ValueError("Column must have no nulls.")
-            return cupy.asarray(self.values)
-
-    module.Series, module.DataFrame = Series, type("DataFrame", (Series,), {})
-    monkeypatch.setitem(sys.modules, "cudf", module)
-    return module
-
-
 @pytest.mark.gpu
-def test_columns_and_frames_of_cudf(cupy, cudf):
+def test_columns_and_frames_of_cudf(cupy, monkeypatch):
+    pyarrow, cudf = pytest.importorskip("pyarrow"), cudf_stand_in.install(monkeypatch, cupy)
     X = np.random.default_rng(0).random((40, 3))
-    assert np.array_equal(mag.univariate(cudf.Series(X[:, 0]), 3).labels.get(), mag.univariate(X[:, 0], 3).labels)
-    assert np.array_equal(mag.columns(cudf.DataFrame(X), 3).labels.get(), mag.columns(X, 3).labels)
-    assert isinstance(arrays.resident(cudf.DataFrame(X))[0], cupy.ndarray)
-    with pytest.raises(
-        TypeError, match=r"^X must hold real numbers without missing ones; got a cuDF DataFrame of other"
-    ):
-        mag.columns(cudf.DataFrame(None), 3)
-    assert arrays.resident(cudf.Series(None)) is None  # and is refused by the name of the argument
+    frame = cudf.DataFrame({name: cupy.asarray(X[:, j]) for j, name in enumerate("abc")})
+    assert np.array_equal(mag.univariate(frame["a"], 3).labels.get(), mag.univariate(X[:, 0], 3).labels)
+    assert np.array_equal(mag.columns(frame, 3).labels.get(), mag.columns(X, 3).labels)
+    assert isinstance(arrays.resident(frame)[0], cupy.ndarray)
+    missing = {"a": pyarrow.array([1.0, None])}
+    for other in (cudf.DataFrame(missing), cudf.DataFrame({})):
+        with pytest.raises(
+            TypeError, match=r"^X must hold real numbers without missing ones; got a cuDF DataFrame of other"
+        ):
+            mag.columns(other, 3)
+    assert arrays.resident(cudf.Series(missing["a"])) is None  # and is refused by the name of the argument
 
 
 def test_cupy_is_not_imported_for_arrays_of_the_host(monkeypatch):

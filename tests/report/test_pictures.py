@@ -1,5 +1,6 @@
 """Views of results: HTML, plots, progress in terminals and notebooks, and comparisons."""
 
+import itertools
 import pickle
 import sys
 import types
@@ -114,7 +115,7 @@ def test_a_release_draws_bins_of_no_fewer_than_k_records():
     assert axes.get_title(loc="left") == "age"
     with pytest.raises(ValueError, match="columns must be among the masked ones; got 'region'"):
         done.plot(["region"])
-    with pytest.raises(RuntimeError, match="plot and report compare with the original table"):
+    with pytest.raises(RuntimeError, match="plot and report need the original table"):
         pickle.loads(pickle.dumps(done)).plot()
 
 
@@ -147,6 +148,33 @@ def test_labels_of_a_comparison_do_not_overlap_and_legends_are_beside():
     assert len(boxes) >= 3
     assert not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
     assert axes.get_legend().get_window_extent().x0 >= axes.get_window_extent().x1
+
+
+def test_long_numbers_below_an_axis_do_not_run_into_each_other():
+    grouping = mag.univariate(np.random.default_rng(0).lognormal(10, 0.6, size=20_000), 5)
+    axes = grouping.plot()
+    axes.figure.draw_without_rendering()
+    low, high = axes.get_xlim()
+    boxes = [
+        text.get_window_extent()
+        for tick, text in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
+        if low <= tick <= high
+    ]
+    assert len(boxes) >= 3
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
+
+
+def test_a_release_of_many_columns_draws_those_that_changed_most():
+    generator = np.random.default_rng(0)
+    table = {f"x{j}": generator.normal(size=60) for j in range(15)}
+    table["x14"] = generator.lognormal(sigma=3.0, size=60)
+    release = mag.microaggregate(table, 5, list(table))
+    every = release.plot()
+    assert len(every) == 12
+    changes = release.utility()["share_change_by_column"]
+    assert [axes.get_title(loc="left") for axes in every] == sorted(changes, key=lambda name: -changes[name])[:12]
+    assert [axes.get_legend() is not None for axes in every] == [True] + [False] * 11
+    assert len(release.plot(list(table))) == 15
 
 
 def test_without_matplotlib_a_sentence_says_what_to_install(monkeypatch):

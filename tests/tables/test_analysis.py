@@ -99,8 +99,26 @@ def test_wrong_arguments_are_one_sentence(release, options, sentence):
 
 def test_functions_without_values_and_large_models_are_refused(release):
     negative = mag.microaggregate(PEOPLE.assign(age=PEOPLE["age"] - 40), 5, **OPTIONS)
-    with pytest.raises(mag.InputValueError, match=r"'log\(age\)' of formula is no number for \d+ records"):
+    with pytest.raises(mag.InputValueError, match=r"'log\(age\)' of formula is not a number for \d+ records"):
         negative.compare("income ~ log(age)")
     few = mag.microaggregate(PEOPLE[:4], 2, **OPTIONS)
     with pytest.raises(mag.InputValueError, match="fewer terms than records"):
         few.compare("income ~ age + square(age) + sqrt(age) + weight")
+
+
+def test_ranges_are_compared_by_their_middles():
+    options = OPTIONS | {"aggregate": {"age": "range", "income": "mean"}}
+    release = mag.microaggregate(PEOPLE, 5, **options)
+    compared = release.compare("income ~ age")
+    ends = release.data["age"].str.strip("[]").str.split(", ", expand=True).astype(float)
+    line = np.polyfit(ends.mean(axis=1), release.data["income"], 1)
+    np.testing.assert_allclose([compared.coefficients[name].after for name in ("age", "(constant)")], line)
+    assert compared.means["age"].after == pytest.approx(ends.mean(axis=1).mean())
+
+
+def test_labels_of_numbers_have_no_coefficient():
+    tree = mag.Hierarchy.intervals(0, 100, [5, 20])
+    release = mag.generalize(PEOPLE.round({"age": 0}), 5, "age", keep="income", rest="drop", hierarchies={"age": tree})
+    assert repr(release.compare()).startswith("200 records")
+    with pytest.raises(mag.InputValueError, match="'age' holds numbers before and labels after"):
+        release.compare("income ~ age")

@@ -194,8 +194,8 @@ MISTAKES = {
     "text weights": ({"weights": "illness"}, "weights must hold numbers"),
     "no weights": ({"weights": "wait"}, "weights must name a column of the table or be an array; got 'wait'."),
     "short weights": ({"weights": [1.0]}, f"weights must hold one weight per record, n={N}; got 1."),
-    "missing unit": ({"qi": "age", "unit": "job"}, "unit must not be missing; got"),
-    "missing household": ({"qi": "age", "household": "job"}, "household must not be missing; got"),
+    "missing unit": ({"qi": "age", "unit": "job"}, "unit must not have missing cells; got"),
+    "missing household": ({"qi": "age", "household": "job"}, "household must not have missing cells; got"),
     "reading": ({"missing": "skip"}, "missing must be one of 'value', 'wildcard'; got 'skip'."),
     "alpha alone": ({"alpha": 0.5}, "alpha is not used by missing='value'; leave it out."),
     "alpha": ({"missing": "wildcard", "alpha": 2}, "alpha must be a number from 0 to 1; got 2."),
@@ -239,3 +239,48 @@ def test_shares_are_never_rounded_to_all():
         "> 99 %",
         "100 %",
     ]
+
+
+# ---- lazy frames
+
+
+def duckdb_relation(columns):
+    return pytest.importorskip("duckdb").connect().from_arrow(pa.table(columns))
+
+
+LAZY = {"polars": pl.LazyFrame, "duckdb": duckdb_relation}
+
+
+@pytest.mark.parametrize("library", LAZY)
+def test_counts_of_lazy_frames_are_those_of_frames(library):
+    rng = np.random.default_rng(2)
+    pay = rng.choice([0.0, -0.0, np.nan, 1.5], N)
+    people = PEOPLE | {"pay": [None if i % 9 == 0 else x for i, x in enumerate(pay.tolist())]}
+    names = [*QI, "pay"]
+    found = mag.assess(LAZY[library](people), names, sensitive="illness", sampling_fraction=0.1)
+    expected = mag.assess(pl.DataFrame(people), names, sensitive="illness", sampling_fraction=0.1)
+    assert list(found.summary) == list(expected.summary)
+    for key, figure in expected.summary.items():
+        assert found.summary[key] == (pytest.approx(figure) if isinstance(figure, float) else figure), key
+    assert (found.records, found.classes, found.levels) == (None, None, None)
+    for name in ("classes", "smallest", "uniques", "below_3", "below_5"):
+        own, other = (
+            dict(zip(column(x.subsets, "subset"), column(x.subsets, name), strict=True)) for x in (found, expected)
+        )
+        assert own == other
+    assert {row[:5] for row in found.column_risks} == {row[:5] for row in expected.column_risks}
+    assert sorted(column(found.columns, "column")) == sorted(names)
+    assert "SUDA share\npay" not in repr(found)
+    assert " –" in repr(found)
+
+
+@pytest.mark.parametrize("option", ["weights", "unit", "household", "missing", "alpha"])
+def test_lazy_frames_have_no_figures_of_records(option):
+    setting = {"weights": "weight", "unit": "person", "household": "home", "missing": "wildcard", "alpha": 0.5}[option]
+    with pytest.raises(mag.InputError, match=rf"^{option}.* is not used by a lazy frame.*collect it"):
+        mag.assess(pl.LazyFrame(PEOPLE), QI, **{option: setting})
+    assessment = mag.assess(pl.LazyFrame(PEOPLE), ["sex"])
+    with pytest.raises(mag.InputRuntimeError, match="plot and report need scores of records"):
+        assessment.plot()
+    with pytest.raises(mag.InputValueError, match="at least one record"):
+        mag.assess(pl.LazyFrame(PEOPLE).head(0), QI)

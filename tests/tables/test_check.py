@@ -105,7 +105,7 @@ def test_a_release_passes_its_own_check():
         ((2, []), "qi must name at least one column"),
         ((2, "z"), "qi must name columns of the table; got 'z'"),
         ((2, "x", {"unit": "x"}), "unit must not be one of qi; got 'x'"),
-        ((2, "x", {"unit": "who"}), "unit must not be missing; got 1 missing in 'who'"),
+        ((2, "x", {"unit": "who"}), "unit must not have missing cells; got 1 in 'who'"),
         ((2, "x", {"sensitive": "x"}), "sensitive must not be one of qi"),
     ],
 )

@@ -9,10 +9,10 @@ import mag
 from mag.tables import _households, _pipeline
 from mag.tables._nested import connect
 from tests.data.paths import DATA
-from tests.data.units import LEVELS, random_households, random_people
+from tests.data.units import LEVELS, for_seeds, random_households, random_people
+from tests.oracles.owners import least_owners, text_of
 
 SURVEY = DATA / "survey.csv"
-N_LONG = 5000
 
 
 def members(n=60, n_homes=20, seed=0):
@@ -24,26 +24,8 @@ def members(n=60, n_homes=20, seed=0):
     return pd.DataFrame(frame | {"wage": rng.lognormal(3, 1, n).round(1), "sex": rng.choice(["f", "m"], n)})
 
 
-def text_of(cell):
-    return "missing" if cell is None or cell != cell else repr(cell)
-
-
-def least_owners(published, owners, columns):
-    """The smallest number of different owners of a class, counted by dictionaries of texts."""
-    found = {}
-    cells = [[text_of(cell) for cell in np.asarray(published[name]).tolist()] for name in columns]
-    for row, owner in zip(zip(*cells, strict=True), owners, strict=True):
-        found.setdefault(row, set()).add(owner)
-    return min(map(len, found.values()))
-
-
 @pytest.mark.filterwarnings("ignore::mag.CodesWarning")
-@pytest.mark.parametrize(
-    "seeds",
-    [range(first, first + 50) for first in range(0, 200, 50)]
-    + [pytest.param(range(first, first + 500), marks=pytest.mark.long) for first in range(200, N_LONG, 500)],
-    ids=lambda seeds: str(seeds.start),
-)
+@for_seeds(200, 5000)
 def test_classes_of_random_tables_have_enough_members_and_households(seeds):
     masked = 0
     for seed in seeds:
@@ -186,7 +168,7 @@ def test_groups_of_too_few_households_join_others(monkeypatch):
         "kept": ({"keep": "home"}, "'home' is in keep and household."),
         "diversity": ({"diversity": {"sex": 2}}, "household is not used with diversity or closeness"),
         "per column": ({"scope": "per-column"}, "household is for scope='joint'; got scope='per-column'."),
-        "missing": ({"household": "gap"}, "household must not be missing; got 2 missing in 'gap'."),
+        "missing": ({"household": "gap"}, "household must not have missing cells; got 2 in 'gap'."),
         "small strata": ({"by": "home"}, "'home' is in by and household."),
         "few": ({"by": "rooms", "household_columns": ()}, "must have at least k=3 records of 19 households:"),
     }.values(),

@@ -1,6 +1,8 @@
 """`follow=` and `sums=`: columns that follow from masked ones; and kept columns that nearly give a masked one."""
 
 import decimal
+import json
+import pickle
 import warnings
 
 import numpy as np
@@ -145,6 +147,33 @@ def test_a_kept_column_of_the_same_order_is_named_with_its_correlation(tmp_path)
     assert told == ["kept is published unchanged, and nearly gives wage: rank correlation -1.000."]
     page = release.report(tmp_path / "report.html").read_text()
     assert "nearly gives wage" in page.partition("Not guaranteed")[2]
+
+
+def test_no_manifest_and_no_pickle_holds_a_figure_that_only_the_original_gives(tmp_path):
+    """Canaries: a correlation, a share of guesses and a count of zeros."""
+    zeros = np.where(np.arange(400) < 103, 0.0, np.random.default_rng(0).lognormal(8, 1, 400))
+    noise, other = np.random.default_rng(1).normal(size=(2, 400))
+    amounts = {"x": zeros, "y": other, "kept": 3 * zeros + 30 * noise}
+    with pytest.warns(mag.LinkedColumnsWarning):
+        release = mag.microaggregate(amounts, 5, ["x", "y"], keep="kept")
+    [correlation] = [warning for warning in release.warnings if "rank correlation" in warning]
+    [lost] = [warning for warning in release.warnings if "Zeros of x: " in warning]
+    figures = [correlation.rpartition(" ")[2][:-1], lost.partition(": ")[2].partition(" were")[0]]
+    assert all(figure and any(map(str.isdigit, figure)) for figure in figures)
+    manifest = release.manifest()
+    copied = pickle.loads(pickle.dumps(release))
+    for text in (json.dumps(manifest), str(copied), json.dumps(copied.manifest())):
+        assert not any(figure in text for figure in figures)
+        assert "kept is published unchanged, and nearly gives x." in text
+        assert "Zeros of x were averaged with other numbers." in text
+    page = release.report(tmp_path / "internal.html").read_text()
+    assert figures[0] in page
+    external = release.report(tmp_path / "external.html", audience="external").read_text()
+    assert not any(figure in external for figure in figures)
+    _, told = noted(np.array([f"c{code}" for code in WAGE % 3 + 10 * (np.arange(N) % 4)]), "job")
+    assert "100.0 %" in told[0]
+    release, _ = noted(np.array([f"c{code}" for code in WAGE % 3 + 10 * (np.arange(N) % 4)]), "job")
+    assert "100.0 %" not in json.dumps(release.manifest())
 
 
 def test_a_kept_column_that_determines_a_masked_one_is_named_with_the_share():

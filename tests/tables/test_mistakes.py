@@ -1,5 +1,6 @@
 """Misspelled names and tables of the wrong kind are answered with what to write instead."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -54,19 +55,15 @@ def test_a_path_given_as_a_frame_is_answered_with_the_function_to_use(ending):
         mag.generalize(f"people{ending}", 2, ["age"], hierarchies={"age": {}})
 
 
+def test_an_array_is_answered_with_the_function_to_use():
+    with pytest.raises(mag.InputTypeError, match=r"got an array, use mag\.multivariate or mag\.columns"):
+        mag.microaggregate(np.ones((4, 2)), 2, [0])
+
+
 def test_a_dask_frame_is_answered_with_the_function_to_use():
     dd = pytest.importorskip("dask.dataframe")
     with pytest.raises(mag.InputTypeError, match=r"got a Dask frame, use mag\.distributed\.multivariate"):
         mag.microaggregate(dd.from_pandas(pd.DataFrame(PEOPLE), npartitions=1), 2, ["age", "income"])
-
-
-def test_a_spark_frame_is_answered_with_the_function_to_use(monkeypatch):
-    import narwhals as nw
-    import polars as pl
-
-    monkeypatch.setattr(nw.dependencies, "is_pyspark_dataframe", lambda table: True)
-    with pytest.raises(mag.InputTypeError, match=r"got a Spark frame, use table\.toPandas\(\) if it fits"):
-        mag.microaggregate(pl.LazyFrame(PEOPLE), 2, ["age", "income"])
 
 
 @pytest.mark.parametrize("dtype", ["string", "category", object])

@@ -57,10 +57,10 @@ def test_one_aggregate_is_for_all_columns(tmp_path):
 
 
 MISTAKES = {
-    "--aggregate must be one of them for all columns, or NAME=HOW, of a column of -c; got 'name=mode'.": [
+    "--aggregate must be one aggregate for all columns, or NAME=HOW, of a column of -c; got 'name=mode'.": [
         "--aggregate", "name=mode",
     ],
-    "--aggregate must be one of them for all columns, or NAME=HOW, of a column of -c; got 'mean'.": [
+    "--aggregate must be one aggregate for all columns, or NAME=HOW, of a column of -c; got 'mean'.": [
         "--aggregate", "mean", "--aggregate", "job=mode",
     ],
     "--aggregate must name a column once; 'job' is named twice.": ["--aggregate", "job=mode"] * 2,

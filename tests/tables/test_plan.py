@@ -46,6 +46,21 @@ def test_roles_follow_names_types_and_uniqueness():
     assert dict(plan.columns[3].settings) == {"aggregate": "mode"}
 
 
+@pytest.mark.parametrize("names", [("patient_id", "hid"), ("person_id", "household_id"), (None, "HHID"), ("pid", None)])
+def test_people_and_households_have_roles_of_their_own(names):
+    home = np.arange(N) // 6
+    table = dict(zip(names, (np.arange(N) // 2, home), strict=True)) | {"age": np.arange(N), "rent": home * 7.5}
+    table.pop(None, None)
+    suggested = mag.plan(table, k=3)
+    roles = {column.name: column.role for column in suggested.columns}
+    assert [roles.get(name) for name in names] == [
+        name and role for name, role in zip(names, ("unit", "household"), strict=True)
+    ]
+    release = mag.microaggregate(table, **suggested.keywords())
+    assert release.guarantee.k_household == (3 if names[1] else None)
+    assert (release.guarantee.unit, release.guarantee.household) == names
+
+
 def test_two_whole_values_are_not_averaged():
     [sex, age] = mag.plan({"sex": [1, 2] * 30, "age": list(range(20, 80))}).columns
     assert (sex.settings, age.settings) == ({"aggregate": "mode"}, {})

@@ -56,6 +56,14 @@ def test_with_units_nothing_is_said():
     mag.microaggregate(table, 3, "age", household="patient_id", k_household=2)
 
 
+@pytest.mark.parametrize("command", [mag.generalize, mag.suppress])
+def test_recoding_and_suppression_warn_too(command):
+    table = pd.DataFrame({"job": RNG.choice(["a", "b"], PERSON.size), "patient_id": PERSON})
+    with pytest.warns(mag.UnitsWarning, match="'patient_id' looks like the names of 40 people"):
+        command(table, 3, "job", drop="patient_id")
+    command(table, 3, "job", unit="patient_id")
+
+
 def test_a_kept_column_counts_by_its_name_only():
     frame = frame_of(pd.DataFrame({"x": PERSON, "patient_id": PERSON}))
     assert find_units(frame, [], ["x"]) is None

@@ -7,9 +7,8 @@ import pytest
 
 import mag
 from mag.tables import _pipeline
-from tests.data.units import LEVELS, random_people, random_sets
-
-N_LONG = 5000
+from tests.data.units import LEVELS, for_seeds, random_people, random_sets
+from tests.oracles.owners import least_owners
 
 
 def people(n=80, seed=0):
@@ -18,26 +17,8 @@ def people(n=80, seed=0):
     return pd.DataFrame(frame | {"size": rng.integers(1, 7, n), "person": rng.integers(0, n // 2, n)})
 
 
-def text_of(cell):
-    return "missing" if cell is None or cell != cell else repr(cell)
-
-
-def least_owners(published, owners, columns):
-    """The smallest number of different owners of a class, counted by dictionaries of texts."""
-    found = {}
-    cells = [[text_of(cell) for cell in np.asarray(published[name]).tolist()] for name in columns]
-    for row, owner in zip(zip(*cells, strict=True), owners, strict=True):
-        found.setdefault(row, set()).add(owner)
-    return min(map(len, found.values()))
-
-
 @pytest.mark.filterwarnings("ignore::mag.CodesWarning")
-@pytest.mark.parametrize(
-    "seeds",
-    [range(first, first + 50) for first in range(0, 200, 50)]
-    + [pytest.param(range(first, first + 500), marks=pytest.mark.long) for first in range(200, N_LONG, 500)],
-    ids=lambda seeds: str(seeds.start),
-)
+@for_seeds(200, 5000)
 def test_every_set_of_random_tables_has_its_k(seeds):
     masked = 0
     for seed in seeds:
@@ -134,7 +115,7 @@ def test_a_grouping_that_breaks_one_set_is_refused(monkeypatch):
     ("options", "sentence"),
     {
         "text": ({"sets": "age"}, "sets must be a list of lists of column names; got 'age'."),
-        "left out": ({"sets": [["age"]]}, "sets must name every one of columns; 'rent' is in none of 1."),
+        "left out": ({"sets": [["age"]]}, "sets must together name all of columns; they lack 'rent'."),
         "empty": ({"sets": [["age", "rent"], []]}, "every one of sets must name at least one column; got none."),
         "unknown": ({"sets": [["age", "rend"]]}, "sets must name columns that are masked; got 'rend'"),
         "twice": ({"sets": [["age", "age"], ["rent"]]}, "a set must name every column once; got 'age' more than once."),

@@ -436,7 +436,7 @@ def test_wrong_weights():
     table = pd.DataFrame({"x": [0.0, 2.0, 10.0, 12.0], "w": [1.0, -1.0, 1.0, 1.0], "u": [1.0, None, 1.0, 1.0]})
     with pytest.raises(ValueError, match="weights must not be negative"):
         mag.microaggregate(table, 2, "x", weights="w", drop=["u", "w"])
-    with pytest.raises(ValueError, match="weights must not be missing; got 1 missing in 'u'"):
+    with pytest.raises(ValueError, match="weights must not have missing cells; got 1 in 'u'"):
         mag.microaggregate(table, 2, "x", weights="u", drop=["u", "w"])
     with pytest.raises(ValueError, match="weights must name a column"):
         mag.microaggregate(table, 2, "x", weights="v", drop=["u", "w"])
@@ -543,8 +543,6 @@ def test_wrong_options(options, sentence):
 def test_tables_that_are_none():
     with pytest.raises(TypeError, match="table must be a frame of pandas, polars or pyarrow"):
         mag.microaggregate(np.zeros((3, 3)), 2, "x")
-    with pytest.raises(TypeError, match=r"got a lazy LazyFrame, collect it first"):
-        mag.microaggregate(pl.LazyFrame({"x": [1.0]}), 1, "x")
     with pytest.raises(ValueError, match="columns of one length; got 'x' 1, 'y' 2"):
         mag.microaggregate({"x": [1.0], "y": [1.0, 2.0]}, 1, "x")
     with pytest.raises(ValueError, match="at least one record"):

@@ -70,6 +70,14 @@ def test_the_estimator_asks_too():
     assert list(mag.Microaggregator(3, aggregate={"job": "mode"}).fit_transform(frame)["job"]) == JOBS
 
 
+def test_ten_thousand_categories_of_thirty_thousand_records_are_grouped():
+    generator = np.random.default_rng(0)
+    places = generator.integers(0, 10_000, 30_000)
+    table = {"age": generator.integers(18, 90, places.size), "place": np.array([f"place {at}" for at in places])}
+    release = mag.microaggregate(table, 5, ["age", "place"], aggregate={"place": "mode"}, method="mondrian")
+    assert release.guarantee.smallest >= 5
+
+
 def test_the_medoid_of_equally_far_values_is_their_mode():
     rng = np.random.default_rng(0)
     table = {"x": rng.integers(0, 9, 300).astype(str), "g": np.arange(300) // 20}

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import mag
-from mag.tables import _joint_file, _parquet
+from mag.tables import _column_file, _joint_file, _parquet
 
 N = 3000
 
@@ -71,12 +71,50 @@ def test_a_file_with_classes_of_too_few_is_refused(visits, monkeypatch, option):
     assert not out.exists()
 
 
+@pytest.mark.parametrize("unit", ["person", "home"])
+@pytest.mark.parametrize("options", [{}, {"by": "ward"}, {"weights": "age"}], ids=str)
+def test_files_by_column_have_enough_units(visits, unit, options):
+    out = visits.with_name("out.parquet")
+    ks = {"age": 3, "cost": 4}
+    release = mag.microaggregate(visits, ks, [*ks], unit=unit, scope="per-column", rest="drop", output=out, **options)
+    published = pl.read_parquet(out)
+    frame = mag.microaggregate(
+        pl.read_parquet(visits), ks, [*ks], unit=unit, scope="per-column", rest="drop", **options
+    )
+    assert published.select(*ks).equals(frame.data.select(*ks))
+    assert unit not in published.columns
+    published, by = (
+        published.with_columns(own=pl.read_parquet(visits)[unit]),
+        [*([options["by"]] if "by" in options else [])],
+    )
+    found = {name: published.group_by(*by, name).agg(pl.col("own").n_unique())["own"].min() for name in ks}
+    guarantee = release.guarantee
+    assert found == guarantee.smallest_units_by_column == frame.guarantee.smallest_units_by_column
+    assert all(found[name] >= k for name, k in ks.items())
+    assert guarantee.smallest_units == frame.guarantee.smallest_units
+    assert "minimum number of units" in str(guarantee)
+
+
+@pytest.mark.filterwarnings("ignore::mag.UnitsWarning")
+def test_a_file_by_column_with_too_few_units_is_refused(visits, monkeypatch):
+    release_table = _column_file.release_table
+
+    def ignore_units(table, options):
+        return release_table(table, _column_file.replace(options, unit=None, drop=[*options.drop, options.unit]))
+
+    monkeypatch.setattr(_column_file, "release_table", ignore_units)
+    out = visits.with_name("out.parquet")
+    with pytest.raises(mag.NotAnonymousError, match=r"a class of \d units in age where k=9 units are promised"):
+        mag.microaggregate(visits, 9, ["age", "cost"], unit="home", scope="per-column", rest="drop", output=out)
+    assert not out.exists()
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         ({"household": "home", "household_columns": "age"}, "household_columns is not used for files;"),
         ({"sets": [["age"], ["cost"]]}, "sets is not used for files;"),
-        ({"unit": "person", "scope": "per-column"}, "unit is not used for files;"),
+        ({"household": "home", "scope": "per-column"}, "household is not used for files;"),
         ({"unit": "doctor"}, "unit must name columns of the table; got 'doctor'"),
     ],
 )

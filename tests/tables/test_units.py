@@ -174,6 +174,64 @@ def _everyone(groups):
     return _owners.TableGroups(np.zeros_like(groups.labels), [1], "one group", True)
 
 
+@pytest.mark.filterwarnings("ignore::mag.CodesWarning")
+@pytest.mark.parametrize("first", range(0, 120, 40))
+def test_every_value_of_every_column_has_k_units_per_column(first):
+    refused = 0
+    for seed in range(first, first + 40):
+        rng, table = random_people(seed)
+        ks = {"age": int(rng.integers(1, 5)), "cost": int(rng.integers(1, 5))}
+        options = {"by": "region"} if seed % 3 else {}
+        options |= {"missing": "group"} | ({"small_strata": "suppress"} if options else {})
+        options |= {"weights": table["weight"].to_numpy()} if seed % 5 == 0 and table["weight"].any() else {}
+        options |= {"shuffle": True, "random_state": 1} if seed % 7 == 0 else {}
+        try:
+            release = mag.microaggregate(table, ks, [*ks], scope="per-column", unit="person", rest="drop", **options)
+        except mag.InputValueError:
+            refused += 1
+            continue
+        by = ["region"] if "by" in options else []
+        found = {name: least_units(release.data, release.units(), [*by, name]) for name in ks}
+        assert found == release.guarantee.smallest_units_by_column
+        assert all(found[name] >= k for name, k in ks.items())
+        union = least_units(release.data, release.units(), [*by, *ks])
+        assert union == release.guarantee.smallest_units == release.manifest()["guarantee"]["smallest_units"]
+    assert refused < 25
+
+
+def test_a_broken_column_is_refused(monkeypatch):
+    group = _owners.group_owners
+
+    def of_records(comparable, strata, owners, weights, request):
+        return group(comparable, strata, _owners.Owners(np.arange(strata.rows.size)), weights, request)
+
+    monkeypatch.setattr(_owners, "group_owners", of_records)
+    with pytest.raises(mag.NotAnonymousError, match=r"a class of \d units in age where k=4 units are promised"):
+        mag.microaggregate(visits(), 4, ["age", "cost"], unit="patient", scope="per-column", rest="drop")
+
+
+def test_the_guarantee_of_columns_counts_units(tmp_path):
+    release = mag.microaggregate(visits(), 3, ["age", "cost"], unit="patient", scope="per-column", rest="drop")
+    assert str(release.guarantee).startswith(
+        "Every published value of age, cost is shared by at least 3 units (patient). This is not joint k-anonymity: "
+    )
+    page = release.report(tmp_path / "report.html").read_text()
+    assert "At least 3 units (patient) share each published value of" in page
+    assert "k counts records" not in page
+
+
+def test_compare_counts_units_and_households():
+    table = visits().assign(home=lambda own: own["patient"] // 2)
+    compared = mag.compare(table, [2, 3], ["age", "cost"], methods=["mdav", "zscore"], unit="patient")
+    assert (compared["units"] >= compared["k"]).all()
+    plain = mag.compare(table, [2, 3], ["age", "cost"], methods=["mdav", "zscore"])
+    assert "units" not in plain
+    options = {"methods": "mdav", "household": "home", "k_household": 2}
+    compared = mag.compare(table, [3], ["age", "cost"], **options)
+    assert (compared["smallest"] >= 3).all()
+    assert (compared["households"] >= 2).all()
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     {
@@ -182,12 +240,17 @@ def _everyone(groups):
         "kept": ({"unit": "patient", "keep": "patient"}, "'patient' is in keep and unit."),
         "a stratum": ({"unit": "patient", "by": "patient"}, "'patient' is in by and unit."),
         "masked": ({"unit": "age"}, "'age' is in columns and unit."),
-        "per column": ({"unit": "patient", "scope": "per-column"}, "unit is for scope='joint'; got"),
+        "per column": ({"household": "patient", "scope": "per-column"}, "household is for scope='joint'; got"),
+        "a cost per column": ({"unit": "patient", "scope": "per-column", "cost": "sae"}, "unit is for the cost 'sse'"),
+        "few in a gap": (
+            {"unit": "patient", "columns": ["age", "gap"], "scope": "per-column", "missing": "group"},
+            "must have at least k=3 units: 1 of 1 strata is too small",
+        ),
         "diversity": ({"unit": "patient", "diversity": {"ward": 2}}, "unit is not used with diversity or closeness"),
         "a cost": ({"unit": "patient", "columns": "cost", "cost": "sae"}, "unit is for the cost 'sse'; got"),
         "too few": ({"unit": "patient", "k": 13}, "k must be an integer in [1, the number of units=12]; got 13."),
         "small strata": ({"unit": "patient", "by": "day"}, "must have at least k=3 units: 12 of 12 strata"),
-        "missing": ({"unit": "gap"}, "unit must not be missing; got 2 missing in 'gap'."),
+        "missing": ({"unit": "gap"}, "unit must not have missing cells; got 2 in 'gap'."),
         "lists": ({"unit": "list"}, "unit must hold values that can be hashed; 'list' holds lists or similar."),
     }.values(),
 )  # fmt: skip
@@ -204,7 +267,6 @@ def test_wrong_calls_are_one_sentence(options, sentence):
 @pytest.mark.parametrize(
     "call",
     {
-        "compare": lambda: mag.compare(visits(), 3, ["age", "cost"], unit="patient"),
         "estimator": lambda: mag.Microaggregator(3, unit="patient").fit_transform(visits()[["age", "cost"]]),
         "array": lambda: mag.multivariate(visits()[["age", "cost"]], 3, unit="patient"),
     }.values(),

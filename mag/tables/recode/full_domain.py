@@ -14,9 +14,9 @@ from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.number import number_rows
 from mag._lib.wording import named
 from mag.api.table_options import GENERALIZE, OPTIONS, Options
-from mag.frames import Frame, frame_of
+from mag.frames import Frame, collect_frame
 from mag.frames.categories import CategoryCodes, is_category, publish_text
-from mag.hierarchy import Hierarchy, text_of
+from mag.hierarchy import ROOT, Hierarchy, text_of
 from mag.tables._grouping import TableGroups
 from mag.tables._manifest import Provenance
 from mag.tables._owners import read_owners
@@ -31,13 +31,13 @@ from mag.tables._pipeline import (
 )
 from mag.tables._recount import recount
 from mag.tables._release import LatticeNode, Release
-from mag.tables._request import Request, check_names_of, check_request, record_options
+from mag.tables._request import Request, check_names_of, check_request, left_out, record_options
 from mag.tables._sensitive import constrain, orders_of, promises_of
 from mag.tables._strata import Strata
 from mag.tables.criteria.enforce import Constraint
 from mag.tables.recode import Ladder, Lattice, Recoding, Rules, search
+from mag.tables.repeats import warn_of_units
 
-ROOT = "*"
 MAX_NODES = 10**7  # each node takes some 20 bytes
 METHOD = "full-domain"
 
@@ -73,9 +73,11 @@ class Recoded:
 def release_recoded(table: Any, options: Options) -> Release:
     """Recode a table, verify k on the published table, and return both."""
     clock, limits = Clock(), Limits.checked(options)
-    frame = frame_of(table)
+    frame = collect_frame(table, lambda names: left_out(names, options))
     request = _check(frame, options)
     columns, rows = _read(frame, request)
+    if not columns.owners:
+        warn_of_units(frame, request.roles.drop, request.roles.keep)
     stratum = number_rows([frame.column(name).codes()[rows] for name in request.roles.by] or [np.zeros_like(rows)])
     orders = orders_of(frame, request.roles.sensitive, request.options.order)
     constraints = constrain(frame, rows, request.demands, orders)

@@ -1,35 +1,16 @@
 """Full-domain recoding that counts units and households instead of records."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
 import mag
-from tests.data.units import LEVELS, random_people, random_recoding
+from tests.data.units import LEVELS, for_seeds, random_people, random_recoding
+from tests.oracles.owners import least_owners
 
 TREES = {"job": mag.Hierarchy(LEVELS), "age": mag.Hierarchy.intervals(0, 90, [10, 30])}
-N_LONG = 3000
 
 
-def text_of(cell):
-    return "missing" if cell is None or cell != cell else repr(cell)
-
-
-def least_owners(published, owners, columns):
-    """The smallest number of different owners of a class, counted by dictionaries of texts."""
-    found = {}
-    cells = [[text_of(cell) for cell in np.asarray(published[name]).tolist()] for name in columns]
-    for row, owner in zip(zip(*cells, strict=True), owners, strict=True):
-        found.setdefault(row, set()).add(owner)
-    return min(map(len, found.values()))
-
-
-@pytest.mark.parametrize(
-    "seeds",
-    [range(first, first + 50) for first in range(0, 150, 50)]
-    + [pytest.param(range(first, first + 500), marks=pytest.mark.long) for first in range(150, N_LONG, 500)],
-    ids=lambda seeds: str(seeds.start),
-)
+@for_seeds(150, 3000)
 def test_every_class_of_random_tables_has_enough_units(seeds):
     recoded = 0
     for seed in seeds:
