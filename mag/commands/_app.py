@@ -11,7 +11,7 @@ from mag.commands._options import METHODS
 
 TOPICS = {  # of the help, in this order
     "Publish a file": ("mask", "generalize", "suppress", "graph", "dp", "check", "rerun"),
-    "Decide and assess": ("look", "assess", "plan", "risk", "compare", "utility"),
+    "Decide and assess": ("app", "look", "assess", "plan", "risk", "compare", "utility"),
     "Get started": ("demo", "info", "warmup"),
 }
 

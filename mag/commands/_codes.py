@@ -54,7 +54,7 @@ def describe_codes(name: str, codes: "Codes", least: int) -> list[str]:
         )
     if codes.categories:
         sentences.append(
-            f"column {name!r} has {codes.categories} whole values; codes? Their means are no codes: --aggregate "
+            f"column {name!r} has {codes.categories} whole values; means of codes tell nothing: --aggregate "
             f"{name}=mode, or --keep {name}"
         )
     return sentences

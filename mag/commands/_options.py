@@ -20,12 +20,13 @@ from mag.api.table_options import LEVELS_PANEL as LEVELS_PANEL
 from mag.api.table_options import MISSING_PANEL as MISSING_PANEL
 from mag.api.table_options import OUTPUT_PANEL as OUTPUT_PANEL
 from mag.files import File, Layout
+from mag.files import layout_of as layout_of
 
 TEXT_PANEL = "Text files"  # panel
-METHODS = {"Default (ona_star; mona for large tables; anneal with --time-limit)": ["auto"], **FAMILIES}
+METHODS = {"Default (ona_star; ona_local for large tables; anneal with --time-limit)": ["auto"], **FAMILIES}
 EVERY_METHOD = [name for names in METHODS.values() for name in names]
 # words that a shell completes, in addition to the choices of options
-WORDS = {"cost": COST_NAMES, "method": EVERY_METHOD}
+WORDS_OF_OPTION = {"cost": COST_NAMES, "method": EVERY_METHOD}
 
 
 class Written:
@@ -61,7 +62,7 @@ def complete_column(ctx: typer.Context, incomplete: str) -> list[str]:
     """The columns of the file named earlier on the command line; an empty list if the file cannot be read."""
     options = [ctx.params.get(name) for name in ("delimiter", "decimal_comma", "encoding")]
     try:  # an option without a value ends the parsing: the arguments before it remain
-        names = File(ctx.args[0], layout(options[0], bool(options[1]), options[2] or "utf-8", None)).names()
+        names = File(ctx.args[0], layout_of(options[0], bool(options[1]), options[2] or "utf-8", None)).names()
     except Exception:  # a completion must not fail
         return []
     return [name for name in names if name.startswith(incomplete)]
@@ -89,7 +90,7 @@ def table_option(name: str, command: str = MASK) -> Any:
     names = option_names(name, flag)
     if flag.panel == COLUMNS_PANEL and flag.metavar is None:
         return column_option(flag.help, *names)
-    words = flag.words or WORDS.get(name) or OPTIONS[name].choices
+    words = flag.words or WORDS_OF_OPTION.get(name) or OPTIONS[name].choices
     metavar = flag.metavar or ("NAME" if words else None)
     completion = complete(words) if words else None
     text = flag.help.replace("{words}", ", ".join(words))
@@ -295,37 +296,6 @@ Masked = Annotated[pathlib.Path, typer.Argument(metavar="MASKED", help="The file
 Original = Annotated[pathlib.Path, typer.Argument(metavar="ORIGINAL", help="The file before masking.")]
 
 
-def layout(
-    delimiter: str | None,
-    decimal_comma: bool,
-    encoding: str,
-    null: list[str] | None,
-    date: list[str] | None = None,
-    thousands: str | None = None,
-) -> Layout:
-    """The options of text files, where a tab may be written \\t, codes for missing numbers and formats of dates."""
-    general: list[str] = []
-    special: dict[str, tuple[str, ...]] = {}
-    for word in null or ():
-        name, equals, codes = word.rpartition("=")
-        if equals and not (name and codes):
-            raise InputValueError(f"--null must be CODES or NAME=CODES; got {word!r}.")
-        if equals:
-            special[name] = (*special.get(name, ()), *codes.split(","))
-        else:
-            general += codes.split(",")
-    formats = {}
-    for word in date or ():
-        name, equals, form = word.partition("=")
-        if not (name and equals and form) or name in formats:
-            raise InputValueError(
-                f"--date must be NAME=FORMAT, once for a column, such as born=%d.%m.%Y; got {word!r}."
-            )
-        formats[name] = form
-    mark = "\t" if delimiter == "\\t" else delimiter
-    return Layout(mark, decimal_comma, thousands, encoding, tuple(general), special, formats)
-
-
 def with_text_layout(command: Callable[..., None], dates: bool = False) -> Callable[..., None]:
     """The command with the options of text files in place of its parameter `text_layout`, and --date if `dates`."""
 
@@ -339,7 +309,7 @@ def with_text_layout(command: Callable[..., None], dates: bool = False) -> Calla
         date: Dates = None,
         **options: Any,
     ) -> None:
-        command(**options, text_layout=layout(delimiter, decimal_comma, encoding, null, date, thousands))
+        command(**options, text_layout=layout_of(delimiter, decimal_comma, encoding, null, date, thousands))
 
     (*own, _), (*text, _) = (inspect.signature(function).parameters.values() for function in (command, run))
     return _with_signature(run, command, [*own, *(one for one in text if dates or one.name != "date")])

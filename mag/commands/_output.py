@@ -3,7 +3,7 @@
 import contextlib
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any
 
@@ -13,6 +13,7 @@ from mag._lib.progress import ProgressBar
 from mag._lib.terminal import printable
 
 _arguments: ContextVar[Sequence[str]] = ContextVar("arguments", default=())
+_listener: ContextVar[Callable[[float], object] | None] = ContextVar("listener", default=None)
 
 
 @contextlib.contextmanager
@@ -28,6 +29,16 @@ def running(arguments: Sequence[str]) -> Iterator[None]:
 def command_line() -> Sequence[str]:
     """The words of the command line that runs."""
     return _arguments.get()
+
+
+@contextlib.contextmanager
+def heard_by(listener: Callable[[float], object]) -> Iterator[None]:
+    """Tell a function how much is done, in place of a bar."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
 
 
 def say(text: object) -> None:
@@ -70,8 +81,12 @@ def number(cell: Any) -> str:
 
 
 @contextlib.contextmanager
-def bar(what: str, quiet: bool) -> Iterator[ProgressBar | None]:
-    """A bar on a terminal, to be called with fractions from 0 to 1; None elsewhere."""
+def bar(what: str, quiet: bool) -> Iterator[Callable[[float], object] | None]:
+    """A bar on a terminal, or a listener, to be called with fractions from 0 to 1; None elsewhere."""
+    if (listener := _listener.get()) is not None:
+        with working_on(quiet=True):
+            yield listener
+        return
     with working_on(quiet=True):  # the bar says that code is compiled
         if quiet or not sys.stderr.isatty():
             yield None

@@ -6,9 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mag._lib.errors import InputError, InputValueError
+from mag.api.table_options import OF_CATEGORIES
 from mag.files import File
-
-OF_CATEGORIES = ("ancestor", "medoid", "mode")  # aggregates that apply to categories only
 
 
 def parse_integers(option: str, words: Sequence[str]) -> Any:
@@ -89,7 +88,7 @@ def parse_aggregates(words: Sequence[str], columns: Sequence[str]) -> Any:
         return None
     if len(words) == 1 and "=" not in words[0]:
         return dict.fromkeys(columns, words[0]) if words[0] in OF_CATEGORIES else words[0]
-    return parse_pairs("--aggregate", "one of them for all columns, or NAME=HOW", words, columns)
+    return parse_pairs("--aggregate", "one aggregate for all columns, or NAME=HOW", words, columns)
 
 
 def parse_hierarchies(words: Sequence[str], columns: Sequence[str]) -> dict[str, Any]:

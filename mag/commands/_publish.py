@@ -24,7 +24,7 @@ from mag.files import File, Layout, Meta, columns_of, smallest
 
 if TYPE_CHECKING:
     from mag.report import Audience
-    from mag.tables import FileRelease, Guarantee, Release
+    from mag.tables import FileRelease, Guarantee, Release, Suppression
 
 Drafts = dict[str, pathlib.Path]
 REPORTS: "dict[str, Audience]" = {"report": "internal", "external_report": "external"}  # by name, for whom
@@ -228,11 +228,9 @@ def write_release(
             stored = _write(files, roles, cells, release, meta, drafts, quiet)
             del release  # the count needs memory, too
             hashed = aside.submit(digest, drafts["out"])
-            manifest["verified"] = (verify or verify_file)(target, drafts["out"], summary.guarantee, stored)
+            manifest["verified"] = (verify or verify_file)(target, drafts["out"], summary.guarantee, stored, owners)
             if roles.demands.diversity or roles.demands.closeness:
                 manifest["verified"]["sensitive"] = verify_sensitive(target, drafts["out"], roles)
-            if owners:
-                manifest["verified"] |= verify_owners(target, drafts["out"], summary.guarantee, owners)
             size = drafts["out"].stat().st_size
             manifest["files"] = {"output": {"name": target.path.name, "bytes": size, "sha256": hashed.result()}}
             if salt is not None and proof is not None:
@@ -256,7 +254,7 @@ def _write(
 
 
 def write_reports(
-    release: "Release | FileRelease", files: Files, roles: FileRoles, drafts: Drafts, quiet: bool
+    release: "Release | FileRelease | Suppression", files: Files, roles: FileRoles, drafts: Drafts, quiet: bool
 ) -> None:
     """The pages that were requested; an external one does not say who ran which command."""
     for name, audience in REPORTS.items():
@@ -293,7 +291,9 @@ def hide_words(words: Sequence[str], hidden: Collection[str], options: Collectio
     return shown
 
 
-def verify_file(file: File, draft: pathlib.Path, guarantee: "Guarantee", stored: Any) -> dict[str, Any]:
+def verify_file(
+    file: File, draft: pathlib.Path, guarantee: "Guarantee", stored: Any, owners: dict[str, list[Any]]
+) -> dict[str, Any]:
     """Count k on the file read back; raise if k or the stored cells differ from the promise."""
     from mag._lib.errors import NotAnonymousError
     from mag.verify import require
@@ -320,7 +320,7 @@ def verify_file(file: File, draft: pathlib.Path, guarantee: "Guarantee", stored:
         counts["smallest_by_set"] = [smallest(sizes) for sizes in singly]
     if alone:
         counts["smallest_by_column"] = {name: smallest(sizes) for name, sizes in zip(columns, singly, strict=True)}
-    return counts
+    return counts | (verify_owners(file, draft, guarantee, owners) if owners else {})
 
 
 def verify_sensitive(file: File, draft: pathlib.Path, roles: FileRoles) -> list[dict[str, Any]]:
@@ -346,6 +346,9 @@ def verify_owners(
     for option, cells in owners.items():
         sets = [([*by, *map(str, own.columns)], own.k) for own in guarantee.sets]
         k: Any = guarantee.k if option == "unit" else guarantee.k_household
+        if guarantee.scope == "per-column":
+            ks = guarantee.k if isinstance(guarantee.k, dict) else dict.fromkeys(columns, guarantee.k)
+            sets = [([*by, name], ks[name]) for name in columns]
         sets = sets or [([*by, *columns], k)]
         least = min(require_units(frame, names, cells, k, f"{option}s") for names, k in sets)
         how = f"on the file read back, with the {option}s of IN in the order of its records"

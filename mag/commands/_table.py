@@ -27,20 +27,28 @@ def read_table(
 
     Reject a missing code for a column that is unchanged.
     """
-    file.check_names([*file.layout.null_of, *file.layout.date_of])
-    unused = [name for name in file.layout.null_of if name not in [*columns, *declared, weights, *owners]]
-    if unused:
-        listed = ", ".join(map(repr, unused))
-        raise InputValueError(f"--null: codes apply to numeric columns only; got {listed}.")
-    undated = [name for name in file.layout.date_of if name not in [*columns, weights]]
-    if undated:
-        listed = ", ".join(map(repr, undated))
-        raise InputValueError(f"--date: formats apply to columns of dates that are computed with; got {listed}.")
+    check_layout(file, columns, weights, [*declared, *owners])
     frame, meta = file.read(columns, others, [*declared, *owners])
     text = [name for name in columns if _is_category(frame[name])]
     if text:
         raise InputValueError(f"{file.path.name!r}: {categories(text)}")
     return frame, meta
+
+
+def check_layout(file: File, columns: Sequence[str], weights: str | None, coded: Sequence[str]) -> None:
+    """Reject codes and dates of columns that are unchanged; those `coded` may have codes, but no dates."""
+    file.check_names([*file.layout.null_of, *file.layout.date_of])
+    unused = [name for name in file.layout.null_of if name not in [*columns, weights, *coded]]
+    if unused:
+        listed = ", ".join(map(repr, unused))
+        raise InputValueError(
+            f"--null must name columns that are masked or compared (others keep their cells); got {listed}, leave it "
+            "out."
+        )
+    undated = [name for name in file.layout.date_of if name not in [*columns, weights]]
+    if undated:
+        listed = ", ".join(map(repr, undated))
+        raise InputValueError(f"--date must name columns that are masked or compared; got {listed}, leave it out.")
 
 
 def read_weights(file: File, name: str) -> Any:
@@ -62,8 +70,8 @@ def _is_category(column: "pl.Series") -> bool:
 def categories(names: Sequence[str]) -> str:
     """Advice for columns that do not hold numbers."""
     listed = ", ".join(map(repr, names))
-    is_or_are = "column {} holds" if len(names) == 1 else "columns {} hold"
-    return f"{is_or_are.format(listed)} no numbers; {CATEGORIES}."
+    does_or_do = "column {} does" if len(names) == 1 else "columns {} do"
+    return f"{does_or_do.format(listed)} not hold numbers; {CATEGORIES}."
 
 
 def write_withheld(path: pathlib.Path, places: Iterable[int]) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -23,7 +23,7 @@ from mag.commands._options import (
     Sets,
     UnitToCount,
     column_option,
-    layout,
+    layout_of,
     open_files,
 )
 from mag.commands._output import dump, say
@@ -81,7 +81,6 @@ def check(
     mag check out.csv --manifest out.csv.manifest.json
     mag check new.csv --qi age --qi income -k 5 --against old.csv --id pseudonym
     """
-    [file] = open_files([path], layout(delimiter, False, encoding, None))
     promised = Promised(qi or [], k, diversity or [], [])
     if manifest is not None:
         if qi or k is not None or diversity or closeness or sets:
@@ -97,6 +96,10 @@ def check(
             )
     if household is None and k_household is not None:
         raise InputValueError("--k-household is not used without --household; leave it out.")
+    text = dict(promised.text) if File(path).format.text else {}
+    text |= {"delimiter": delimiter} if delimiter else {}
+    text |= {"encoding": encoding} if encoding != "utf-8" else {}
+    [file] = open_files([path], layout_of(**text))
     asked = _list_demands(file, promised, sets or [], unit, household, k_household)
     counts = _count(file, asked)
     together = _count(file, [SizeDemand(_union(asked), 1)])[0].smallest if promised.sets or sets else None
@@ -151,13 +154,17 @@ def _describe_linked(linked: "LinkedCounts", k: int) -> str:
 
 
 class Promised(NamedTuple):
-    """What a manifest, or the command line, says of classes of all columns; `units` are what k counted."""
+    """What a manifest, or the command line, says of classes of all columns.
+
+    `units` are what k counted, `text` says how text files are read.
+    """
 
     columns: list[str]
     k: int | None
     diversity: list[str]
     units: list[str]
     sets: Sequence[SizeDemand] = ()
+    text: Mapping[str, Any] = {}
 
 
 def _list_demands(
@@ -174,7 +181,7 @@ def _list_demands(
             asked.append(SizeDemand([*columns, *(name for name in names if name not in columns)], own_k, unit))
     elif not asked:
         if not columns or k is None:
-            raise InputValueError("--qi and -k, or --set, must say what to check, unless --manifest FILE does.")
+            raise InputValueError("--qi and -k, --set or --manifest must say what to check; got none of them.")
         asked = [SizeDemand(columns, k, unit)]
     if household is not None:
         asked += [SizeDemand(own.columns, own.k if k_household is None else k_household, household) for own in asked]
@@ -234,20 +241,29 @@ def _count_units(file: File, qi: list[str], unit: str, k: int) -> tuple[int, int
     from mag.frames import frame_of
     from mag.verify import cells_of_unit, count_units
 
-    frame, _ = file.read([], qi, [unit])
-    units, records = count_units(frame, qi, cells_of_unit(frame_of(frame), unit))
-    few = sum(count for own, count in zip(units, records, strict=True) if own < k)
-    return min(units, default=0), few
+    least, few = [], 0
+    with file.class_parts(qi, others=[unit]) as parts:
+        for part in parts:
+            units, records = count_units(part, qi, cells_of_unit(frame_of(part), unit))
+            few += sum(count for own, count in zip(units, records, strict=True) if own < k)
+            least += [min(units)] if units else []
+    return min(least, default=0), few
 
 
 def _read_manifest(path: pathlib.Path) -> Promised:
     """The columns that classes are of, k, the diversity, as options say it, units and sets that a manifest promises."""
     try:
-        guarantee = json.loads(path.read_text(encoding="utf-8"))["guarantee"]
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        guarantee, text = manifest["guarantee"], manifest.get("text", {})
         columns, k = [*guarantee["by"], *guarantee["columns"]], guarantee["k"]
         sets = [SizeDemand([*guarantee["by"], *own["columns"]], own["k"]) for own in guarantee.get("sets", ())]
     except (KeyError, TypeError, ValueError):
         raise InputValueError(f"{path.name!r} must be the manifest of a masked file.") from None
+    if guarantee.get("missing") == "wildcard":
+        raise InputValueError(
+            f"{path.name!r} promises k where a missing cell equals every value; mag check counts missing cells as a "
+            "value of their own: pass --qi and -k."
+        )
     if guarantee["scope"] == "per-column" or guarantee.get("closeness"):
         raise InputValueError(
             f"{path.name!r} promises k of each column alone, or closeness; check them by --qi, -k and --closeness."
@@ -256,7 +272,7 @@ def _read_manifest(path: pathlib.Path) -> Promised:
     demands = guarantee.get("diversity", {}).items()
     wishes = [f"{name}={forms[wish['criterion']].format(**wish)}" for name, wish in demands]
     units = [guarantee[option] for option in ("unit", "household") if option in guarantee]
-    return Promised(columns, k, wishes, units, sets)
+    return Promised(columns, k, wishes, units, sets, text)
 
 
 def _promises(file: File, qi: list[str], demands: Demands) -> "list[Promise]":
@@ -266,7 +282,8 @@ def _promises(file: File, qi: list[str], demands: Demands) -> "list[Promise]":
     from mag.tables import recount_promises
 
     if both := [repr(name) for name in qi if name in demands.columns]:
-        raise InputValueError(f"a sensitive column must be none of --qi; got {', '.join(both)}.")
-    others = [name for name in [*qi, *demands.columns] if name not in demands.ranked]
-    frame, _ = file.read(demands.ranked, others)
-    return recount_promises(frame, qi, demands.diversity or None, demands.closeness or None, demands.order)
+        raise InputValueError(f"a sensitive column must not be one of --qi; got {', '.join(both)}.")
+    texts = [name for name in demands.columns if name not in demands.ranked]
+    wishes = demands.diversity or None, demands.closeness or None, demands.order
+    with file.class_parts(qi, demands.ranked, texts) as parts:
+        return recount_promises(parts.distinct(demands.columns), qi, *wishes, parts)

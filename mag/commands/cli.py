@@ -24,6 +24,9 @@ from mag.commands._output import running
 
 VIOLATED, MISTAKE, DEFECT = 1, 2, 70  # exit codes; 70 is EX_SOFTWARE of sysexits.h
 EXTRAS = {  # all others: "cli"
+    "jinja2": "app",
+    "starlette": "app",
+    "uvicorn": "app",
     "fastexcel": "xlsx",
     "opendp": "dp",
     "rustworkx": "matching",

@@ -38,6 +38,8 @@ def compare(
     method: opt.Methods = None,
     option: opt.MethodOption = None,
     by: opt.By = None,
+    unit: opt.Unit = None,
+    household: opt.Household = None,
     weights: opt.Weights = None,
     aggregate: opt.Aggregate = None,
     hierarchy: opt.Hierarchies = None,
@@ -82,11 +84,12 @@ def compare(
         orders = parse_orders(order or [], column)
         categories, by_column = parse_categories(column, aggregate, hierarchy, orders, importance, other)
         numbers = [name for name in column if name not in categories]
-        frame, _ = read_table(file, numbers, by or [], weights, categories)
+        owners = {option: name for option, name in (("unit", unit), ("household", household)) if name is not None}
+        frame, _ = read_table(file, numbers, by or [], weights, categories, [*owners.values()])
         note_codes(frame, numbers, min(k), quiet)
         methods: list[Any] = list(dict.fromkeys(method or ["auto"]))
         special = _special_options(methods, parse_method_options(option or []), table_options)
-        choices: dict[str, Any] = by_column | table_options
+        choices: dict[str, Any] = by_column | table_options | owners
         with bar("comparing", quiet) as progress:
             comparison = compare_methods(
                 frame,

@@ -21,7 +21,7 @@ from mag.commands._options import (
     Quiet,
     choice_option,
     column_option,
-    layout,
+    layout_of,
     open_files,
     read_files,
 )
@@ -78,7 +78,7 @@ def dp(
     contributions: Annotated[int | None, _how("The most records of one person (default: 1).")] = None,
     delta: Annotated[float | None, _price("δ of sample; of histogram: count only cells that occur.")] = None,
     beta: Annotated[float | None, _how("Of sample: the probability of a record (default: 1 - e^-ε).")] = None,
-    k: Annotated[int | None, _how("The least records of a cell, a group or a box.", "-k")] = None,
+    k: Annotated[int | None, _how("The smallest number of records of a cell, a group or a box.", "-k")] = None,
     n: Annotated[int | None, _how("Of means: the number of records, which counts as public.", "-n")] = None,
     depth: Annotated[int | None, _how("Of mondrian: how often boxes are cut (default: 6).")] = None,
     order: Annotated[
@@ -97,8 +97,8 @@ def dp(
         pathlib.Path | None,
         typer.Option(help="The ledger of a budget to charge.", metavar="FILE", rich_help_panel=PRICE),
     ] = None,
-    ledger_epsilon: Annotated[float | None, _price("All ε of a new ledger.")] = None,
-    ledger_delta: Annotated[float | None, _price("All δ of a new ledger (default: 0).")] = None,
+    ledger_epsilon: Annotated[float | None, _price("The total ε of a new ledger.")] = None,
+    ledger_delta: Annotated[float | None, _price("The total δ of a new ledger (default: 0).")] = None,
     overwrite: Overwrite = False,
     dry_run: DryRun = False,
     as_json: Json = False,
@@ -124,7 +124,7 @@ def dp(
     if out is None and not dry_run:
         raise InputValueError("--out must name the file to write, unless --dry-run is passed.")
     targets = [] if out is None else [out, out.with_name(out.name + MANIFEST)]
-    [read, *_] = open_files([source], layout(delimiter, False, encoding, None), [] if out is None else [out])
+    [read, *_] = open_files([source], layout_of(delimiter, False, encoding, None), [] if out is None else [out])
 
     from mag import dp as private
 
@@ -210,7 +210,7 @@ def _budget(ledger: pathlib.Path | None, epsilon: float | None, delta: float | N
 
     if ledger is None:
         if epsilon is not None or delta is not None:
-            raise InputValueError("--ledger-epsilon and --ledger-delta are of a new ledger; pass --ledger FILE, too.")
+            raise InputValueError("--ledger-epsilon and --ledger-delta are for a new ledger; pass --ledger FILE, too.")
         return None
     if epsilon is not None:
         return Budget(epsilon, 0 if delta is None else delta, ledger)

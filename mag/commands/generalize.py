@@ -12,6 +12,7 @@ import typer
 from mag._lib.errors import InputValueError
 from mag.api.table_options import GENERALIZE
 from mag.commands import _options as opt
+from mag.commands._codes import note_units
 from mag.commands._output import say
 from mag.commands._parse import Demands, parse_hierarchies, parse_importance, parse_pairs, take_others
 from mag.commands._publish import Cells, FileRoles, Files, write_release
@@ -85,7 +86,7 @@ def generalize(
     """
     others = {"report": report, "external_report": external_report, "withheld": withheld}
     sources = opt.read_files(generalize, locals())
-    layout = opt.layout(delimiter, False, encoding, null)
+    layout = opt.layout_of(delimiter, False, encoding, null)
     files = Files.checked(source, sources, out, layout, others, False, overwrite, dry_run)
     demands = Demands.parsed(files.source, diversity, closeness, order, sensitive or [])
     roles = FileRoles.assigned(files.source, column, by, keep, drop, sensitive, demands, rest, unit, household)
@@ -96,11 +97,14 @@ def generalize(
     }  # fmt: skip
     searched = "" if as_json or quiet else _describe_search(trees, column, options["max_nodes"])
     cells = Cells([*column, *demands.ranked], column)
-    summary = write_release(files, roles, cells, lambda: _recode(files, roles, k, options, searched), quiet)
+    is_quiet = as_json or quiet
+    summary = write_release(files, roles, cells, lambda: _recode(files, roles, k, options, searched, is_quiet), quiet)
     summary.print(files, as_json, quiet)
 
 
-def _recode(files: Files, roles: FileRoles, k: int, options: dict[str, Any], searched: str) -> "tuple[Release, Meta]":
+def _recode(
+    files: Files, roles: FileRoles, k: int, options: dict[str, Any], searched: str, quiet: bool
+) -> "tuple[Release, Meta]":
     """The whole table at once; codes for missing cells are missing."""
     from mag.tables import generalize as recode
 
@@ -109,6 +113,8 @@ def _recode(files: Files, roles: FileRoles, k: int, options: dict[str, Any], sea
     _check_numbers(frame, [name for name in roles.columns if name not in (options["hierarchies"] or ())])
     if searched:
         say(searched)
+    if not owners:
+        note_units(files.source, roles.drop, roles.keep, quiet)
     return recode(frame, k, roles.columns, **options).with_options(drop=len(roles.drop)), meta
 
 

@@ -10,12 +10,13 @@ from mag.commands import _options as opt
 from mag.commands._output import dump, warn
 from mag.files import Layout
 
-ADVICE = {  # by role, and for dates and codes, as `mag mask` takes it
+COMMAND_ADVICE = {  # by role, and for dates and codes, as `mag mask` takes it
     "mask": "-c NAME if an intruder may know it; else --keep NAME, or --sensitive NAME",
     "category": "-c NAME with --hierarchy NAME=FILE or --aggregate NAME=mode; else --keep NAME",
     "drop": "--drop NAME: it identifies records, or is empty",
     "keep": "--keep NAME: all records have the same value",
     "dates": "--date NAME=FORMAT, such as --date NAME=%d.%m.%Y",
+    "numbers": "--decimal-comma for 1,5; --thousands . for 12.345,50",
     "missing codes": "--null NAME=CODES; --show names them",
 }
 
@@ -47,11 +48,11 @@ def look(
     from mag.tables.look import look_at
 
     [file] = opt.open_files([path], text_layout)
+    looked = look_at(*file.understood(), show)
     if hint := file.suggest_delimiter():
         warn(f"{path.name!r} has a single column; {hint}")
-    looked = look_at(*file.understood(), show)
     if as_json:
-        columns = [asdict(column) | {"advice": ADVICE[column.role]} for column in looked.columns]
-        dump({"file": path.name, "records": looked.records, "columns": columns})
+        columns = [asdict(column) | {"advice": COMMAND_ADVICE[column.role]} for column in looked.columns]
+        dump({"file": path.name, "records": looked.records, "empty": looked.empty, "columns": columns})
     else:
-        print(looked.to_text(ADVICE))
+        print(looked.to_text(COMMAND_ADVICE))

@@ -24,9 +24,9 @@ from mag.commands._parse import (
     parse_special,
     parse_sums,
 )
-from mag.commands._plan import apply_plan
+from mag.commands._plan import apply_plan, text_of
 from mag.commands._publish import REPORTS, Cells, Drafts, FileRoles, Files, Summary, write_release, write_reports
-from mag.commands._table import read_table, read_weights
+from mag.commands._table import check_layout, read_table, read_weights
 from mag.files import FORMATS, Layout, Meta
 
 if TYPE_CHECKING:
@@ -157,7 +157,6 @@ def _is_streamed(files: Files, options: Options, memory: str | None, has_codes: 
         if options["scope"] != "joint" or not from_parquet:
             raise InputValueError("--memory is for --scope joint from Parquet to Parquet; leave it out.")
         others = {
-            "--null": has_codes,
             "--withheld": "withheld" in files.paths,
             "--prove-input": "secret" in files.paths,
         }
@@ -171,15 +170,19 @@ def _is_streamed(files: Files, options: Options, memory: str | None, has_codes: 
 
 def _mask_stream(files: Files, roles: FileRoles, k: Any, options: Options, quiet: bool) -> Summary:
     """Column by column, or in parts; `mag.microaggregate` writes the file and its manifest."""
-    from mag.tables import microaggregate
+    from mag.tables import CodedFile, microaggregate
 
-    source = files.source
+    source, weights = files.source, options["weights"]
+    read = [*roles.columns, *roles.owners.values(), *([] if weights is None else [weights])]
+    check_layout(source, roles.columns, weights, [*roles.owners.values()])
+    text = text_of(source.layout, [*roles.columns, *roles.keep])
+    coded = CodedFile(source.path, source.layout, read, text) if source.layout.has_codes else source.path
     for name in () if quiet or options["memory"] is not None else roles.columns:  # one at a time, as they are masked
         note_codes(source.read([name])[0], [name], k, quiet)
     with _outputs(files) as (out, reports):
         options = options | {"drop": roles.drop, "output": out, "overwrite": files.overwrite}
         with bar(f"masking {len(roles.columns)} columns", quiet) as progress:
-            release: FileRelease = microaggregate(source.path, k, roles.columns, progress=progress, **options)
+            release: FileRelease = microaggregate(coded, k, roles.columns, progress=progress, **options)
         write_reports(release, files, roles, reports, quiet)
     return Summary(release.guarantee, [*release.warnings], release.manifest())
 

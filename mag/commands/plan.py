@@ -38,9 +38,9 @@ def plan(
 
     [file] = opt.open_files([source], text_layout)
     with reserving(*([] if out is None else [out]), sources=[source], overwrite=overwrite) as reserved:
+        text = str(plan_for(*file.understood(), k, text_of(text_layout)))
         if hint := file.suggest_delimiter():
             warn(f"{source.name!r} has a single column; {hint}")
-        text = str(plan_for(*file.understood(), k, text_of(text_layout)))
         if out is None:
             print(text, end="")
             return

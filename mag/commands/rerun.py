@@ -13,6 +13,8 @@ from mag.commands import _options as opt
 from mag.commands._output import dump, say
 from mag.commands._plan import defaults_of
 
+WHOLE_FILE = ""  # in the place of a column
+
 
 def rerun(
     manifest: Annotated[pathlib.Path, typer.Argument(metavar="MANIFEST", help="The manifest of a release.")],
@@ -42,7 +44,7 @@ def rerun(
         for place in (out, out.with_name(out.name + MANIFEST)):
             check_target(place, [manifest, source], overwrite)
     with tempfile.TemporaryDirectory() as folder:
-        target = pathlib.Path(folder) / before["files"]["output"]["name"] if out is None else out
+        target = pathlib.Path(folder) / _file_of(before)["name"] if out is None else out
         after = _mask_again(before, source, target, [*(more or []), *(["--overwrite"] if overwrite else [])])
     found = compare_manifests(before, after)
     if as_json:
@@ -56,14 +58,28 @@ def rerun(
 def _read(path: pathlib.Path) -> dict[str, Any]:
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
-        complete = {*manifest["options"]} and {*manifest["published"]["sha256"]} and manifest["files"]["output"]["name"]
+        complete = {*manifest["options"]} and {*manifest["published"]["sha256"]} and _file_of(manifest)["name"]
     except (ValueError, KeyError, TypeError):
         complete = ""
     if not complete:
         raise InputValueError(f"{path.name!r} must be a manifest that mag mask wrote next to a file.")
-    if "max_suppressed" in manifest["options"]:
-        raise InputValueError(f"{path.name!r} is a manifest of mag generalize; mag rerun takes those of mag mask.")
+    others = {"generalize": "max_suppressed" in manifest["options"], "suppress": "suppressed" in manifest["guarantee"]}
+    for command, is_of in others.items():
+        if is_of:
+            raise InputValueError(f"{path.name!r} is a manifest of mag {command}; mag rerun takes those of mag mask.")
     return dict(manifest)
+
+
+def _file_of(manifest: dict[str, Any]) -> dict[str, Any]:
+    """The name and the hash of the published file; of one that was never whole in memory columns have no hashes."""
+    is_whole = isinstance(manifest["published"]["sha256"], str)
+    return dict(manifest["published"] if is_whole else manifest["files"]["output"])
+
+
+def _hashes_of(manifest: dict[str, Any]) -> dict[str, str]:
+    """The hash of every column, or of the file where columns have none."""
+    hashes = manifest["published"]["sha256"]
+    return {WHOLE_FILE: hashes} if isinstance(hashes, str) else dict(hashes)
 
 
 def _mask_again(before: dict[str, Any], source: pathlib.Path, target: pathlib.Path, more: list[str]) -> dict[str, Any]:
@@ -80,12 +96,12 @@ def _mask_again(before: dict[str, Any], source: pathlib.Path, target: pathlib.Pa
 
 def compare_manifests(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     """The columns that are equal and that differ, whether all bytes are equal, and versions that differ."""
-    old, new = (manifest["published"]["sha256"] for manifest in (before, after))
+    old, new = _hashes_of(before), _hashes_of(after)
     versions = [{"mag": manifest["mag"], **manifest["versions"]} for manifest in (before, after)]
     return {
         "equal": [name for name in old if old[name] == new.get(name)],
         "different": [name for name in {**old, **new} if old.get(name) != new.get(name)],
-        "bytes_equal": before["files"]["output"]["sha256"] == after["files"]["output"]["sha256"],
+        "bytes_equal": _file_of(before)["sha256"] == _file_of(after)["sha256"],
         "versions": {
             name: [own.get(name) for own in versions]
             for name in {**versions[0], **versions[1]}
@@ -99,7 +115,10 @@ def _sentences(found: dict[str, Any]) -> list[str]:
     said = []
     if not found["different"]:
         bytes_too = "all bytes of the file" if found["bytes_equal"] else "not all bytes of the file"
-        said.append(f"Equal: all {len(found['equal'])} columns, and {bytes_too}.")
+        columns = "" if found["equal"] == [WHOLE_FILE] else f"all {len(found['equal'])} columns, and "
+        said.append(f"Equal: {columns}{bytes_too}.")
+    elif found["different"] == [WHOLE_FILE]:
+        said.append("Different: the file, of whose columns the manifest holds no hashes.")
     else:
         said.append(f"Different: {', '.join(found['different'])}; equal columns: {len(found['equal'])}.")
     changed = [

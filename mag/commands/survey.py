@@ -25,7 +25,7 @@ MASK_OPTIONS: dict[str, Any] = {
     "small_strata": "suppress",
     "round": 2,
 }
-MEASURE_NAMES = {
+MEASURE_TEXTS = {
     "k_anonymity": "smallest class of equal records",
     "uniques": "unique records",
     "distance_linkage": "linked by an intruder who knows the values",
@@ -153,7 +153,7 @@ def _measure(release: Any) -> list[str]:
     before, after = unmasked_risk(list(release.numbers()[0].values())), release.risk()
     whose = f"{after['records']:.0f} people without missing cells"
     lines = [f"{whose:<48}{'before':>10}{'after':>10}"]
-    for key, words in MEASURE_NAMES.items():
+    for key, words in MEASURE_TEXTS.items():
         texts = [
             f"{100 * risk[key]:.1f} %" if key == "distance_linkage" else f"{risk[key]:.0f}" for risk in (before, after)
         ]

@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
@@ -16,8 +17,7 @@ from mag.commands._options import COST_NAMES, EVERY_METHOD, GROUPING_PANEL, OUTP
 from mag.commands._output import say, table
 
 USUAL_COSTS = ["sse"]
-USUAL_METHODS = ["ona_star", "mona", "anneal"]  # methods that "auto" may choose
-SHARED = 12  # each k below has code of its own for columns, all others share theirs
+USUAL_METHODS = ["ona_star", "ona_local", "mona", "anneal"]  # methods that "auto" may choose
 Step = tuple[str, Callable[[], Any]]
 
 
@@ -38,7 +38,7 @@ def warmup(
         list[int] | None,
         typer.Option(
             "-k",
-            help="A group size (default: 2 to 12; 12 serves all larger). Repeatable.",
+            help="A group size (default: 2 to 12; 12 serves all larger ones). Repeatable.",
             rich_help_panel=GROUPING_PANEL,
         ),
     ] = None,
@@ -66,6 +66,7 @@ def warmup(
         _show()
         return
     from mag._lib.checks import integer, one_of
+    from mag.api.warm_up import LEAST_SHARED_K
     from mag.costs import COSTS
     from mag.methods import METHODS
 
@@ -74,7 +75,7 @@ def warmup(
     methods = [one_of("method", name, METHODS) for name in method or (USUAL_METHODS if usual else [])]
     if everything:
         costs, methods = [*COSTS], [*METHODS]
-    sizes = [integer("k", size, 1, 10**6, "limit") for size in k or range(2, SHARED + 1)]
+    sizes = [integer("k", size, 1, 10**6, "limit") for size in k or range(2, LEAST_SHARED_K + 1)]
     steps = [*_columns_steps(costs, sizes, everything), *_method_steps(methods, sizes, k is not None)]
     if usual:
         steps += [("tables", _run_tables), ("categories", _run_categories), ("risk", _run_risk), *_file_steps()]
@@ -148,7 +149,7 @@ def _method_steps(methods: Sequence[str], sizes: Sequence[int], chosen: bool) ->
 def _bound_steps() -> Iterator[Step]:
     from mag.bounds import BOUNDS, warm_up_bound
 
-    for name in BOUNDS:
+    for name in BOUNDS if find_spec("scipy") else sorted(BOUNDS.keys() - {"branch"}):
         yield f"bound {name}", partial(warm_up_bound, name)
 
 
@@ -183,7 +184,7 @@ def _run_categories() -> None:
     """… of numbers and categories."""
     from mag.api.warm_up import warm_up_method
 
-    for name in USUAL_METHODS[:2]:
+    for name in USUAL_METHODS[:3]:
         warm_up_method(name, 5, {}, categories=True)
 
 

@@ -63,7 +63,7 @@ MISTAKES = {
     "a column must have one role; 'hid' is in unit and household.": [
         *["--qi", "age", "--unit", "hid", "--household", "hid"]
     ],
-    "unit must not be missing; got 20 missing in 'job'.": ["--qi", "age", "--unit", "job"],
+    "unit must not have missing cells; got 20 in 'job'.": ["--qi", "age", "--unit", "job"],
     "has no column 'agee', did you mean 'age'?": ["--qi", "agee"],
 }
 

@@ -279,7 +279,7 @@ def test_codes_for_missing_numbers_are_of_one_column_or_of_all(tmp_path, mag_, e
 
 def test_codes_for_columns_that_are_not_computed_with_are_a_mistake(people, mag_):
     given = ["mask", people, "-o", people.with_name("o.csv"), "-k", 5, *MASK, "--null", "region=n"]
-    assert mag_(*given)[2].startswith("mag: --null: codes apply to numeric columns only; got 'region'")
+    assert mag_(*given)[2].startswith("mag: --null must name columns that are masked or compared (others")
 
 
 def test_a_code_is_a_word_and_a_number(tmp_path, mag_):
@@ -303,7 +303,7 @@ def test_a_code_is_a_word_and_a_number(tmp_path, mag_):
         (["2026-01-31"] * 5 + ["NA"] * 3, "column 'x': 3 cells are NA; --null NA declares missing codes."),
         (["1"] * 5 + ["NA", "secret"], "1 cell is NA and 1 other cell is neither a number nor a date like 2026-01-31; "
                                        "--null NA declares missing codes, a decimal comma needs --decimal-comma, "
-                                       "mag look lists lines."),
+                                       "mag look lists their lines."),
         (["secret"] * 5 + ["1", "NA"], "'x' holds text, and categories need --hierarchy, --order, "
                                        "--aggregate NAME=mode, --by, --keep or --drop."),
         (["1.234,5", "2,5"], "column 'x': 2 cells are neither a number nor a date"),
@@ -610,6 +610,24 @@ def test_units_that_the_written_file_lacks_are_refused(visits, mag_, monkeypatch
     assert not out.exists()
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_mask_and_compare_count_units_by_column(visits, mag_, ending):
+    source, out = visits.with_name(f"in.{ending}"), visits.with_name(f"out.{ending}")
+    frame = pl.read_csv(visits)
+    frame.write_parquet(source) if ending == "parquet" else frame.write_csv(source)
+    options = ["-k", 3, "-c", "age", "-c", "cost", "--unit", "patient", "--scope", "per-column"]
+    code, said, _ = mag_("mask", source, "-o", out, *options)
+    assert code == 0
+    assert "is shared by at least 3 units (patient)" in said
+    masked = (pl.read_csv if ending == "csv" else pl.read_parquet)(out).with_columns(own=frame["patient"])
+    for name in ("age", "cost"):
+        assert masked.group_by(name).agg(pl.col("own").n_unique())["own"].min() >= 3
+    options = ["-k", 3, "-c", "age", "-c", "cost", "--unit", "patient", "--json"]
+    code, said, _ = mag_("compare", source, *options)
+    assert code == 0
+    assert json.loads(said)["rows"][0]["units"] >= 3
+
+
 def test_check_counts_units(visits, mag_):
     code, said, _ = mag_("check", visits, "--qi", "age", "-k", 1, "--unit", "patient")
     assert (code, said) == (
@@ -629,8 +647,8 @@ def test_check_counts_units(visits, mag_):
     [
         (["--unit", "person"], "has no column 'person'"),
         (["--unit", "patient", "--keep", "patient"], "'patient' is named by --keep and --unit."),
-        (["--unit", "patient", "--scope", "per-column"], "unit is for --scope joint; got --scope per-column."),
-        (["--unit", "patient", "--null", "patient=p2"], "unit must not be missing; got 2 missing in 'patient'."),
+        (["--household", "patient", "--scope", "per-column"], "household is for --scope joint; got --scope per-col"),
+        (["--unit", "patient", "--null", "patient=p2"], "unit must not have missing cells; got 2 in 'patient'."),
     ],
 )  # fmt: skip
 def test_wrong_units_are_one_sentence(visits, mag_, options, sentence):
@@ -657,7 +675,7 @@ def test_files_out_of_core_count_units_and_checks_refuse_them_by_name(visits, ma
     visits.write_text(text)
     code, _, complained = mag_("check", visits, "--qi", "age", "-k", 2, "--unit", "patient")
     assert code == 2
-    assert "unit must not be missing; got 2 missing in 'patient'." in complained
+    assert "unit must not have missing cells; got 2 in 'patient'." in complained
 
 
 # mag check
@@ -864,7 +882,8 @@ def test_warmup_lists_what_it_can_compile(mag_):
     rows = {line[0]: line[-1] for line in words if line and line[-1] in ("yes", "no")}
     assert code == 0
     assert rows.keys() >= COSTS.keys() | METHODS.keys()
-    assert [name for name in rows if rows[name] == "yes"] == ["sse", "anneal", "ona_star", "mona", "tables,"]
+    usual = ["sse", "anneal", "ona_local", "ona_star", "mona", "tables,"]
+    assert [name for name in rows if rows[name] == "yes"] == usual
 
 
 def test_only_warnings_of_ours_are_shown_and_without_their_place(monkeypatch, capsys):
@@ -1225,7 +1244,7 @@ def test_a_set_that_the_written_file_breaks_is_refused(homes, mag_, monkeypatch)
     ("command", "options", "sentence"),
     [
         ("mask", ["--set", "rent+wage"], "--set must be NAME+NAME or NAME+NAME=K, of columns of -c; got 'rent+wage'."),
-        ("mask", ["--set", "rent"], "sets must name every one of columns; 'age' is in none of 1."),
+        ("mask", ["--set", "rent"], "sets must together name all of columns; they lack 'age'."),
         ("mask", ["--k-household", 3], "--k-household is not used without household=; leave it out."),
         ("mask", ["--household", "hid", "--household-column", "age"], "'age' has several in"),
         ("mask", ["--household", "house"], "has no column 'house'"),
@@ -1233,7 +1252,7 @@ def test_a_set_that_the_written_file_breaks_is_refused(homes, mag_, monkeypatch)
         ("check", ["--set", "rend=3"], "--set must be NAME+NAME or NAME+NAME=K, of columns of FILE; got 'rend=3'."),
         ("check", ["--set", "rent=3", "--k-household", 3], "--k-household is not used without --household; leave it"),
         ("check", ["--set", "rent=3", "--household", "rent"], "--household must not be one of --qi; got 'rent'."),
-        ("check", [], "--qi and -k, or --set, must say what to check, unless --manifest FILE does."),
+        ("check", [], "--qi and -k, --set or --manifest must say what to check; got none of them."),
     ],
 )  # fmt: skip
 def test_wrong_sets_and_households_are_one_sentence(homes, mag_, command, options, sentence):
@@ -1251,3 +1270,14 @@ def test_a_column_of_units_is_noted(homes, mag_):
     assert "pass --unit hid to count them." in complained
     assert mag_(*ask, "--overwrite", "--quiet")[2] == ""
     assert mag_(*ask, "--overwrite", "--unit", "hid")[2] == ""
+
+
+@pytest.mark.parametrize("command", ["generalize", "suppress"])
+def test_recoding_and_suppression_note_a_column_of_units(homes, mag_, command):
+    ask = [command, homes, "--dry-run", "-k", 3, "-c", "age", "--rest", "drop"]
+    ask += ["--intervals", "age=0:120:10,40"] if command == "generalize" else []
+    code, _, complained = mag_(*ask)
+    assert code == 0
+    assert "mag: note: column 'hid' looks like the names of 30 people or households, which have" in complained
+    assert mag_(*ask, "--quiet")[2] == ""
+    assert mag_(*ask, "--unit", "hid")[2] == ""

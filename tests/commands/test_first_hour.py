@@ -60,7 +60,47 @@ def test_a_manifest_says_what_to_check(people, capsys):
     assert main(["check", "out.csv", "--manifest", people]) == 2
     assert "'people.csv' must be the manifest of a masked file." in capsys.readouterr().err
     assert main(["check", "out.csv"]) == 2
-    assert "--qi and -k, or --set, must say what to check, unless --manifest FILE does." in capsys.readouterr().err
+    assert "--qi and -k, --set or --manifest must say what to check; got none of them." in capsys.readouterr().err
+
+
+def test_a_manifest_says_how_text_is_read(people, capsys):
+    lines = ["age;income"] + [f"{20 + i};{1000 + i},5" for i in range(20)]
+    pathlib.Path("in.csv").write_bytes("\n".join([*lines, "99;k\u00e4.A."]).encode("latin-1"))
+    text = ["--delimiter", ";", "--decimal-comma", "--encoding", "latin-1", "--null", "income=k\u00e4.A."]
+    options = ["-c", "age", "-c", "income", "--missing", "drop", *text]
+    assert main(["mask", "in.csv", "-o", "out.csv", "-k", "4", *options]) == 0
+    assert main(["check", "out.csv", "--manifest", "out.csv.manifest.json"]) == 0
+    assert "PASS k=4: each of 20 records" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "sentence"),
+    [
+        ("\na,b\n1,2\n", [], "'in.csv' begins with an empty line; its first line must name the columns."),
+        ("a,b\n1,2\n", ["-c", "a,b"], "'in.csv' has no column 'a,b'; name one column at a time."),
+        ("a,b\n31.12.1980,2\n01.02.1990,3\n", [], "--date a=FORMAT declares how dates are written, such as %d.%m.%Y"),
+        ("a,b\n1,x\n2,y\n", ["--date", "b=%d.%m.%Y"], "--date must name columns that are masked or compared; got 'b'"),
+    ],
+)
+def test_a_messy_file_is_answered_with_a_line_or_a_remedy(tmp_path, monkeypatch, capsys, text, options, sentence):
+    monkeypatch.chdir(tmp_path)
+    pathlib.Path("in.csv").write_text(text)
+    assert main(["mask", "in.csv", "-o", "out.csv", "-k", "1", "-c", "a", "--rest", "drop", *options]) == 2
+    assert sentence in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('Survey\n"two\nlines"\na,b\n', "line 4 has 2 cells, the first 1; is the delimiter right?"),
+        ("a;b\n1,5;2\n", "line 2 has 2 cells, the first 1; try --delimiter ';'."),
+    ],
+)
+def test_the_first_line_that_is_too_long_is_named(tmp_path, monkeypatch, capsys, text, sentence):
+    monkeypatch.chdir(tmp_path)
+    pathlib.Path("in.csv").write_text(text)
+    assert main(["look", "in.csv"]) == 2
+    assert capsys.readouterr().err == f"mag: 'in.csv' is not a table: {sentence}\n"
 
 
 def test_columns_left_out_of_a_comparison_are_named(people, capsys):

@@ -6,6 +6,7 @@ import pathlib
 import polars as pl
 import pytest
 
+import mag
 from mag.commands.cli import main
 from tests.data.paths import DATA
 
@@ -129,7 +130,7 @@ def test_other_formats(ending, tmp_path, capsys):
     [
         (["nowhere.csv"], "nowhere.csv: there is no such file."),
         (["people.doc"], "files can be read from .arrow, .csv"),
-        (["messy.csv"], "'messy.csv' is not a table"),
+        (["messy.csv"], "'messy.csv' is not a table: line 2 has 2 cells, the first 1; try --delimiter ';'."),
         (["messy.csv", "--decimal-comma", "--null", "kid=9"], "'messy.csv' has no column 'kid'"),
         (["messy.csv", "--decimal-comma", "--shwo"], "--show"),
         ([], "FILE"),
@@ -148,6 +149,33 @@ def test_another_delimiter_is_suggested(tmp_path, capsys):
     path.write_text("age;sex\n31;f\n52;m\n")
     assert main(["look", str(path)]) == 0
     assert "'people.csv' has a single column; try --delimiter ';'." in capsys.readouterr().err
+
+
+def test_empty_lines_and_numbers_with_other_marks_are_named(tmp_path, capsys):
+    path = tmp_path / "people.csv"
+    path.write_text(
+        "hh_id;age;rent;income;zip\n\n1;31;310,5;1.310,50;01307\n2;52;405,25;12.000,00;01309\n3;40;9;k.A.;01307\n\n"
+    )
+    told = said(capsys, str(path), "--delimiter", ";")
+    assert told.startswith("5 records (2 without any value; empty lines?), 5 columns")
+    assert "rent, income: most cells look like numbers, and are read as text" in unwrapped(told)
+    assert "numbers: --decimal-comma for 1,5; --thousands . for 12.345,50" in told
+    columns = json.loads(said(capsys, str(path), "--delimiter", ";", "--json"))["columns"]
+    roles = {one["name"]: one["role"] for one in columns}
+    assert roles == {"hh_id": "drop", "age": "mask", "rent": "mask", "income": "mask", "zip": "category"}
+    told = said(capsys, str(path), "--delimiter", ";", "--decimal-comma", "--thousands", ".")
+    assert "look like numbers" not in told
+    assert "income: 1 cell is no number: line 5 (a.a.)" in unwrapped(told)
+
+
+def test_long_names_are_whole_and_shapes_take_several_lines():
+    names = [f"the_average_expenditure_{word}" for word in ("food", "rent")]
+    told = str(mag.look({name: [1.125, 2.5, 3e7] for name in names}))
+    assert all(name in told for name in names)
+    assert max(map(len, told.splitlines())) <= 80
+    lines = [line.split() for line in told.splitlines()]
+    assert [line for line in lines if line[-3:] == ["1-8", "digits,", "mask"]]
+    assert ["3", "decimals"] in lines
 
 
 def test_a_file_without_records(tmp_path, capsys):

@@ -3,6 +3,7 @@
 import json
 import pathlib
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -216,3 +217,23 @@ def test_plans_and_manifests_hold_special_values_and_derived_columns(mag_, tmp_p
     plan.save(tmp_path / "plan.toml")
     assert mag_("mask", source, "-o", again, "--plan", tmp_path / "plan.toml", "--quiet") == (0, "", "")
     assert again.read_bytes() == out.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "words", [["--scope", "per-column"], ["--memory", "4MB", "--unit", "home"]], ids=["by column", "in parts"]
+)
+def test_files_that_were_never_whole_in_memory_are_masked_again(tmp_path, mag_, words):
+    """Their manifests hold one hash, of the file."""
+    generator = np.random.default_rng(0)
+    table = pl.DataFrame(
+        {"age": generator.integers(20, 60, 400), "wage": generator.normal(size=400), "home": np.arange(400) // 4}
+    )
+    table.write_parquet(source := tmp_path / "in.parquet")
+    manifest = tmp_path / "out.parquet.manifest.json"
+    ask = ["mask", source, "-o", tmp_path / "out.parquet", "-k", "5", "-c", "age", "-c", "wage", "--rest", "drop"]
+    assert mag_(*ask, *words)[0] == 0
+    own = ["--", *words[2:]] if "--unit" in words else []
+    assert mag_("rerun", manifest, source, *own) == (0, "Equal: all bytes of the file.\n", "")
+    table.with_columns(pl.col("wage") + 1).write_parquet(source)
+    code, said, _ = mag_("rerun", manifest, source, *own)
+    assert (code, said) == (1, "Different: the file, of whose columns the manifest holds no hashes.\n")
