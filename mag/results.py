@@ -7,12 +7,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 import numpy as np
 
 from mag._lib.checks import integer
-from mag._lib.pictures import Drawable, facts_table, new_axes, put_legend_beside, use_whole_ticks
+from mag._lib.pictures import (
+    Drawable,
+    facts_table,
+    new_axes,
+    put_legend_beside,
+    space_ticks,
+    use_whole_ticks,
+)
 
 Value = TypeVar("Value")
 
 
 MAX_LINES, MAX_SPANS = 400, 100  # groups that are drawn one by one, and spans of more
+
+OPTIMAL_GAP = 1e-7  # relative to the loss: what a proof of the least loss may leave open
 
 
 class GroupingFacts(Protocol):
@@ -398,6 +407,8 @@ class RecordGrouping(Grouping):
     gap : float or None
         ``(information_loss - bound) / information_loss``: no grouping can lower the loss by more than this fraction.
         0 is optimal.
+    optimal : bool or None
+        Whether this is proven to be the least loss: no other grouping loses less, by more than one part in 10⁷.
     details : dict
         Further results of the method, such as ``"scores"`` of method "projection".
     """
@@ -477,6 +488,11 @@ class RecordGrouping(Grouping):
             return None
         return (self.information_loss - self.bound) / self.information_loss if self.information_loss else 0.0
 
+    @property
+    def optimal(self) -> bool | None:
+        """Whether no grouping loses less, by more than one part in 10⁷."""
+        return None if self.gap is None else self.gap <= OPTIMAL_GAP
+
 
 def as_data_dtype(representatives: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Convert to the dtype of the data; means of integers stay float64, because they need not be integers.
@@ -490,6 +506,7 @@ def as_data_dtype(representatives: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 def _draw_sizes(axes: Any, values: np.ndarray, sizes: np.ndarray) -> None:
     """A line for each group; of very many, the span of sizes of neighbors."""
+    space_ticks(axes.xaxis)
     if sizes.size <= MAX_LINES:
         axes.vlines(values, 0, sizes)
         return

@@ -5,6 +5,7 @@ source against the emulated runtime.  NVRTC compiles kernels to PTX, which is tr
 """
 
 import ctypes
+import fcntl
 import hashlib
 import importlib.machinery
 import importlib.util
@@ -12,7 +13,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import threading
 
 from tests.cuda.host import compiler
 from tests.emulator import build, profile, ptx
@@ -31,10 +31,14 @@ def library(text: bytes) -> pathlib.Path:
     known = b"".join((HERE / name).read_bytes() for name in [*sources, "ptx.py", "device.h"])
     known += " ".join(compiler() + FLAGS).encode()
     path = build.cache() / "kernels" / f"{hashlib.sha256(known + text).hexdigest()[:24]}.so"
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        made = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
-        source = made.with_suffix(made.suffix + ".cpp")
+    if path.exists():
+        return path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_suffix(".lock").open("w") as lock:  # tests that run side by side compile a kernel once
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if path.exists():
+            return path
+        source, made = path.with_suffix(".cpp"), path.with_suffix(".made")
         source.write_text(translate(text.decode()))
         if os.environ.get("EMULATOR_KEEP"):
             path.with_suffix(".ptx").write_bytes(text)
@@ -42,7 +46,6 @@ def library(text: bytes) -> pathlib.Path:
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(f"{command[0]} on {source}: {done.stderr[:2000]}")
-        source.replace(path.with_suffix(".cpp"))
         made.replace(path)
     return path
 
@@ -91,8 +94,9 @@ def activate(counted: bool = False) -> ctypes.CDLL:
     kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int)
     DRIVER.compiler = kind(_compile)  # type: ignore[attr-defined] # kept as long as the driver
     DRIVER.emulator_compiler(DRIVER.compiler)
-    DRIVER.emulator_launches.restype = DRIVER.emulator_copied.restype = ctypes.c_uint64
-    DRIVER.emulator_profile.argtypes = [ctypes.c_uint64]
+    for counter in (DRIVER.emulator_launches, DRIVER.emulator_queued, DRIVER.emulator_copied):
+        counter.restype = ctypes.c_uint64
+    DRIVER.emulator_profile.argtypes = DRIVER.emulator_interrupt.argtypes = [ctypes.c_uint64]
     DRIVER.emulator_error.restype = DRIVER.emulator_profiled.restype = ctypes.c_char_p
     sys.meta_path.insert(0, _Finder(folder / f"runtime{build.SUFFIX}"))
     return DRIVER

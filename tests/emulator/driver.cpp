@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -90,6 +91,7 @@ typedef std::lock_guard<std::recursive_mutex> Guard;
 int sticky = 0;  // the error of a kernel that failed: all later calls return it
 thread_local int device = 0, last = 0;
 uint64_t launches = 0;
+uint64_t queued = 0, interrupted = 0;  // pieces of work, and the number of the one that Ctrl-C follows
 uint64_t copied[2];  // bytes from the host to devices, and back
 
 // ---------------------------------------------------------------- memory
@@ -223,6 +225,7 @@ void push(const S& s, std::function<void()> run, std::vector<std::pair<S, uint64
         after.push_back({zero, zero->tail});
     s->queue.push_back({++s->tail, std::move(run), std::move(after)});
     if (!LAZY) drain(s, s->tail);
+    if (++queued == interrupted) raise(SIGINT);
 }
 
 // ---------------------------------------------------------------- threads of a kernel
@@ -654,6 +657,8 @@ char contexts[64];
 
 API void emulator_compiler(Compile f) { compile = f; }
 API uint64_t emulator_launches() { return launches; }
+API uint64_t emulator_queued() { return queued; }
+API void emulator_interrupt(uint64_t after) { interrupted = after ? queued + after : 0; }
 API uint64_t emulator_copied(int to_host) { return copied[to_host != 0]; }
 API const char* emulator_error() { return error.c_str(); }
 API void emulator_profile(uint64_t cache) {  // bytes of the second cache; 0: off

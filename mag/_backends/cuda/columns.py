@@ -38,6 +38,7 @@ from mag._backends.safety import FLOAT64_EXACT, MODERATE, UNDERFLOW_COST
 from mag._compiled.groups import Groups, halves
 from mag._lib.arrays import warn_about_copy
 from mag._lib.errors import REPORT, InputRuntimeError, group_below
+from mag._lib.interrupt import surely
 from mag._lib.threads import each
 from mag.costs import Cost
 from mag.results import as_data_dtype
@@ -69,6 +70,7 @@ class ColumnBatch:
         self.starts, self.n_groups = device.empty(cols, most), device.empty(cols)
         self.flags, self.counts = device.xp.zeros(cols, np.int32), device.xp.zeros((cols, most), np.int32)
         self._queued, self._stream = None, device.stream()
+        self._computed_flags: np.ndarray | None = None  # before columns are labeled again
         self._finishing = Lock()
 
     @classmethod
@@ -90,7 +92,7 @@ class ColumnBatch:
                 rows = -(-rows // 2)
             else:
                 first += rows
-        columns._queued = device.record_event()
+        columns._record_queued()
         return columns
 
     def _group(self, rows: slice) -> None:
@@ -128,15 +130,25 @@ class ColumnBatch:
     def finish(self) -> bool:
         """Wait, redo columns on the CPU, withhold groups below k; False if there are values that are not finite."""
         with self._finishing:  # threads may read one result together, and columns are labeled again in place
-            return self._final or self._finish()
+            if self._final:
+                return True
+            try:
+                return self._finish()
+            finally:  # what is queued after an error or Ctrl-C writes to labels, too: the next reader waits for it
+                surely(self._record_queued)
+
+    def _record_queued(self) -> None:
+        self._queued = self.device.record_event()
 
     def _finish(self) -> bool:
         self.device.wait_for(self._queued)
-        flags = self.device.host(self.flags)
+        if self._computed_flags is None:
+            self._computed_flags = self.device.host(self.flags)
+        flags = self._computed_flags
+        if (flags & UNSORTED).any():  # first: sorted values that were never written may look like infinity
+            raise RuntimeError(f"The device's sort returned no permutation, and no groups were computed; {REPORT}")
         if (flags & NOT_FINITE).any():
             return False
-        if (flags & UNSORTED).any():
-            raise RuntimeError(f"The device's sort returned no permutation, and no groups were computed; {REPORT}")
         self.redone = np.flatnonzero(flags & FOR_THE_CPU).tolist()
         self.warn_about_copy(len(self.redone))
         by_host = np.flatnonzero(flags & (FOR_THE_CPU | ON_THE_HOST)).tolist()
@@ -144,10 +156,10 @@ class ColumnBatch:
         found = each(lambda col: self._starts_by_the_host(col, self.device.threads // threads), by_host, threads)
         for col, starts in zip(by_host, found, strict=True):
             self._label_again(slice(col, col + 1), starts)
-        self._kept.clear()
         if ((self.device.host(self.flags) if by_host else flags) & TOO_SMALL).any():
             raise group_below(self.problem.k)
         self._final = True
+        self._kept.clear()
         return True
 
     def defer_reuse(self) -> None:

@@ -4,7 +4,8 @@ Each fact is waited for, checked and copied when it is first read, and no other 
 and tables are processed in batches.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from mag._backends.cuda.per_stream import kept, per_stream
 from mag._backends.cuda.transfer import copy_to_device
 from mag._backends.protocol import ToCaller
 from mag._lib.checks import finite
+from mag._lib.interrupt import surely
 from mag.results import GroupingFacts, TableFacts
 
 Value = TypeVar("Value")
@@ -42,16 +44,24 @@ class DeviceFacts:
     origin: ToCaller
 
     def read(self, key: str, compute: Callable[[], Value]) -> Value:
-        """What `compute` makes of the facts while their device is the current one, kept for the stream that reads it.
-
-        The stream of the call waits for the reading one, before it uses memory again.
-        """
+        """What `compute` makes of the facts while their device is the current one, kept for the reading stream."""
         with self.place.active():
             stream = self.place.stream()
-        with self.device.active():
+        with self._reading():
             value: Value = kept(vars(self), key, stream, compute)
-            self.defer_reuse()
         return value
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """While the current stream reads: that of the call waits for it, before it uses memory again.
+
+        What the reading stream has queued before an error or Ctrl-C still reads and writes that memory.
+        """
+        with self.device.active():
+            try:
+                yield
+            finally:
+                surely(self.defer_reuse)
 
     def defer_reuse(self) -> None:
         """Let the stream of the call wait for the current one."""
@@ -69,7 +79,7 @@ class DeviceFacts:
 
     def stored(self: Any) -> GroupingFacts:
         """The same facts without the data, which the copies to the host wait for."""
-        with self.device.active():
+        with self._reading():
             return store(self, OriginByDevice(self.origin))
 
 
@@ -228,7 +238,7 @@ class DeviceTableFacts(DeviceFacts):
 
     def stored(self) -> TableFacts:
         """The same facts without the data, which the copies to the host wait for."""
-        with self.device.active():
+        with self._reading():
             return store_table(self, OriginByDevice(self.origin))
 
 

@@ -105,8 +105,9 @@ class BlockStream:
         return self.parts(self.here[slot])
 
     def finish(self) -> None:
-        """Wait for copies that are queued: the memory of both sides must not be freed before."""
+        """Wait for blocks and copies that are queued: memory that they read or write must not be freed before."""
         if self.stream is not None:
+            self.device.xp.cuda.get_current_stream().synchronize()
             self.stream.synchronize()
 
 

@@ -1,10 +1,10 @@
 """The stable order of every column, and its values in it, all columns at once.
 
-Columns of SHORTEST to LONGEST values are dealt into buckets that are sorted in shared memory (kernels/buckets.cu), if
-there are FEWEST values in all.  All others, and those whose buckets do not fit, are left to a radix sort
-(kernels/sort.cu), which moves one word of the key and a 32-bit record, 8 bytes a pass.  Only the device knows which
-columns these are; the host does not wait for that, and launches both sorts. CuPy would sort a table by merging (value,
-index) pairs of 16 bytes, and one column by a radix sort of such pairs.
+Columns of MIN_BUCKET_SORT_N to MAX_BUCKET_SORT_N values are dealt into buckets that are sorted in shared memory
+(kernels/buckets.cu), if there are MIN_BUCKET_SORT_VALUES in all. All others, and those whose buckets do not fit, are
+left to a radix sort (kernels/sort.cu), which moves one word of the key and a 32-bit record, 8 bytes a pass. Only the
+device knows which columns these are; the host does not wait for that, and launches both sorts.  CuPy would sort a
+table by merging (value, index) pairs of 16 bytes, and one column by a radix sort of such pairs.
 """
 
 from typing import Any

@@ -7,6 +7,7 @@ array, and after the source has reused the memory; an event before the copy and 
 from typing import Any
 
 from mag._backends.cuda.launch import Device
+from mag._lib.interrupt import surely
 
 
 def copy_to_device(target: Device, source: Device, array: Any) -> Any:
@@ -19,8 +20,15 @@ def copy_to_device(target: Device, source: Device, array: Any) -> Any:
     with target.active():
         target.wait_for(computed)
         copy = target.empty(*array.shape, dtype=array.dtype)
-        target.xp.copyto(copy, array)
-        copied = target.record_event()
-    with source.active():
-        source.wait_for(copied)
+        try:
+            target.xp.copyto(copy, array)
+        finally:  # Ctrl-C does not stop a copy that is queued
+            surely(lambda: _wait(source, target))
     return copy
+
+
+def _wait(one: Device, other: Device) -> None:
+    """Let the current stream of one device wait for that of the other, which is the current device."""
+    copied = other.record_event()
+    with one.active():
+        one.wait_for(copied)

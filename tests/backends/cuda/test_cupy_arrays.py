@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import mag
+import mag.verify
 from mag._backends.cuda import columns as pipeline
 from mag._lib import arrays
 from tests.cuda import cudf as cudf_stand_in
@@ -235,6 +236,18 @@ def test_numbers_of_cudf_stay_on_the_device(cupy, monkeypatch):
     assert np.array_equal(mag.univariate(frame["a"], 3).labels.get(), mag.univariate(X[:, 0], 3).labels)
 
 
+def test_frames_of_cudf_stay_on_their_device(cupy, monkeypatch):
+    """Also where another device is the current one, whose streams do not wait for what computes the frame."""
+    if cupy.cuda.runtime.getDeviceCount() < 2:
+        pytest.skip("needs two devices")
+    cudf, expected = cudf_stand_in.install(monkeypatch, cupy), mag.columns(2 * X, 3)
+    with cupy.cuda.Device(1):
+        frame = cudf.DataFrame({name: cupy.asarray(X[:, j]) * 2 for j, name in enumerate("abc")})
+    for found in (mag.columns(frame, 3), mag.columns(frame, 3, devices=[0, 1])):
+        assert found.labels.device.id == 1
+        assert np.array_equal(found.masked.get(), expected.masked)
+
+
 @pytest.mark.parametrize("options", [{"scope": "per-column"}, {}, {"method": "mdav", "backend": "cuda"}])
 def test_frames_of_cudf_are_masked_and_come_back(cupy, monkeypatch, options):
     pyarrow, cudf = pytest.importorskip("pyarrow"), cudf_stand_in.install(monkeypatch, cupy)
@@ -248,6 +261,24 @@ def test_frames_of_cudf_are_masked_and_come_back(cupy, monkeypatch, options):
     assert isinstance(found.data, cudf.DataFrame)
     assert isinstance(found.data["a"].cells, cupy.ndarray)
     assert found.data.to_arrow().equals(expected.data)
+
+
+@pytest.mark.parametrize("function", ["suppress", "check", "assess", "recount", "read the release as Arrow"])
+def test_other_functions_read_frames_of_cudf(cupy, monkeypatch, function):
+    pyarrow, cudf = pytest.importorskip("pyarrow"), cudf_stand_in.install(monkeypatch, cupy)
+    whole, place = np.random.default_rng(0).integers(0, 4, 60), pyarrow.array(["x", "y", None] * 20)
+    call = {
+        "suppress": lambda table: pyarrow.table(mag.suppress(table, 3, ["a", "place"], rest="keep")),
+        "check": lambda table: str(mag.check(table, 3, ["a", "place"])),
+        "assess": lambda table: repr(mag.assess(table, ["a", "place"])),
+        "recount": lambda table: mag.verify.recount(table, ["a", "place"]),
+        "read the release as Arrow": lambda table: pyarrow.table(mag.microaggregate(table, 3, ["a"], rest="keep")),
+    }[function]
+    columns = {"a": cupy.asarray(whole), "place": place}
+    expected = call(pyarrow.table({"a": whole, "place": place}))
+    assert call(cudf.DataFrame(columns)) == expected
+    if function == "read the release as Arrow":
+        assert call({name: cudf.Series(cells, name) for name, cells in columns.items()}) == expected
 
 
 def test_series_of_cudf_and_arrays_of_cupy_in_a_dictionary(cupy, monkeypatch):
@@ -265,3 +296,14 @@ def test_an_estimator_reads_a_frame_of_cudf(cupy, monkeypatch):
     cudf = cudf_stand_in.install(monkeypatch, cupy)
     frame = cudf.DataFrame({name: cupy.asarray(X[:, j]) for j, name in enumerate("abc")})
     assert np.array_equal(mag.Microaggregator(3).fit_transform(frame), mag.Microaggregator(3).fit_transform(X))
+
+
+def test_cells_of_cudf_cross_the_bus_as_often_as_the_guide_says(emulated, device, monkeypatch):
+    """8 bytes up to be grouped and 8 to be published; 8 down to be read, 8 to be recounted, labels of 4."""
+    cudf, n = cudf_stand_in.install(monkeypatch, device), 3000
+    frame = cudf.DataFrame({name: device.asarray(np.random.default_rng(0).normal(size=n)) for name in "ab"})
+    before = [emulated.emulator_copied(to_host) for to_host in (0, 1)]
+    mag.microaggregate(frame, 5, ["a", "b"], scope="per-column", backend="cuda")
+    up, down = ((emulated.emulator_copied(to_host) - before[to_host]) / (2 * n) for to_host in (0, 1))
+    assert 16 <= up < 16.1
+    assert 20 <= down < 20.1

@@ -1,122 +1,314 @@
 """Mistakes against CuPy's interface, streams and devices, which some test must notice.
 
-`pytest -m mutation -p tests.emulator.plugin`.
+`pytest -v -m mutation -p tests.emulator.plugin` on this file prints their list.
 """
 
 import json
+import pathlib
+from importlib import util
 
 import pytest
 
 from tests.cuda import emulated
 
-pytestmark = pytest.mark.mutation  # and not gpu: `-m gpu` is for tests that a device runs
-
 MODES = {"lazy": 1, "devices": 2, "peers": 0}
-TESTS = [f"tests/backends/cuda/test_cupy_{name}.py" for name in ("streams", "arrays", "memory", "process")]
+TESTS = [
+    f"tests/backends/cuda/test_cupy_{name}.py" for name in ("streams", "arrays", "memory", "process", "interrupts")
+]
 
-# (module of mag._backends.cuda, what stands there, what a mistake would put there)
+# (the mistake, module of mag._backends.cuda, text there, text of the mistake)
 EDITS = [
     # an event or a wait is missing, or on the wrong stream
-    ("launch", "        event.record()\n        return event", "        return event"),
-    ("launch", "get_current_stream().wait_event(event)", "get_current_stream()"),
-    ("launch", "            stream.wait_event(self.record_event())", "            pass"),
-    ("transfer", "        target.wait_for(computed)\n", ""),
-    ("transfer", "        source.wait_for(copied)\n", "        pass\n"),
-    ("transfer", "source.xp.ascontiguousarray(array)", "array"),
-    ("columns", "with self._finishing:", "if True:"),
-    ("transfer", "        copied = target.record_event()\n", "        copied = computed\n"),
-    ("transfer", "    with source.active():\n        source.wait_for(copied)", "    target.wait_for(copied)"),
-    ("columns", "        self.device.wait_for(self._queued)\n        flags", "        flags"),
-    ("columns", "        columns._queued = device.record_event()\n", ""),
-    ("columns", "array if self.device.stream() == self._stream else array.copy()", "array"),
-    ("facts", "            self.defer_reuse()\n", ""),
-    ("per_stream", "if owner == stream:", "if owner is not None:"),
-    ("records", "        self.device.defer_reuse(self._stream)", "        pass"),
-    ("launch", "            now[0].synchronize()", "            pass"),
-    ("launch", "STREAM_PER_THREAD = 2 ", "STREAM_PER_THREAD = 3 "),
-    ("hybrid", "        self.stream.wait_event(computed)\n", ""),
-    ("hybrid", "            self.copies[slot].synchronize()", "            pass"),
-    ("hybrid", "copied.record(self.stream)", "copied.record()"),
-    ("hybrid", "device.xp.cuda.Stream(non_blocking=True) if", "device.xp.cuda.get_current_stream() if"),
-    # a device is not the current one, or an array is on another one
-    ("launch", "return nullcontext() if known is None else known(self.number)", "return nullcontext()"),
-    ("transfer", "if target.number == source.number:", "if target.number >= 0:"),
-    ("facts", "array = copy_to_device(self.place, self.device, self.device.xp.asarray(array))\n", "pass\n"),
-    ("facts", "    with columns.device.active():\n        return function(columns)", "    return function(columns)"),
-    ("facts", "copy_to_device(self.device, columns.device, masked)", "masked"),
-    ("__init__", "    device = device_of(x)\n    with device.active():", "    device = device_of(x)\n    if True:"),
-    ("__init__", "            rows = copy_to_device(device, place, rows)\n", ""),
+    ("an event is not recorded", "launch", "        event.record()\n        return event", "        return event"),
+    ("a stream does not wait for an event", "launch", "get_current_stream().wait_event(event)", "get_current_stream()"),
     (
+        "memory is used again before another stream has read it",
+        "launch",
+        "            stream.wait_event(self.record_event())",
+        "            pass",
+    ),
+    ("a copy between devices does not wait for the source", "transfer", "        target.wait_for(computed)\n", ""),
+    (
+        "the source does not wait for a copy from its memory",
+        "transfer",
+        "        one.wait_for(copied)\n",
+        "        pass\n",
+    ),
+    ("a strided array crosses to another device", "transfer", "source.xp.ascontiguousarray(array)", "array"),
+    ("two threads finish one result at once", "columns", "with self._finishing:", "if True:"),
+    (
+        "both events of a copy between devices precede it",
+        "transfer",
+        "            target.xp.copyto(copy, array)\n"
+        "        finally:  # Ctrl-C does not stop a copy that is queued\n"
+        "            surely(lambda: _wait(source, target))\n",
+        "            _wait(source, target)\n        finally:\n            target.xp.copyto(copy, array)\n",
+    ),
+    (
+        "another stream waits for a copy between devices",
+        "transfer",
+        "    with one.active():\n        one.wait_for(copied)",
+        "    other.wait_for(copied)",
+    ),
+    (
+        "flags are read before the call has computed them",
+        "columns",
+        "        self.device.wait_for(self._queued)\n        if self._computed_flags",
+        "        if self._computed_flags",
+    ),
+    ("what a call queued last is not recorded", "columns", "        columns._record_queued()\n", ""),
+    (
+        "a reader on another stream gets the memory of the call",
+        "columns",
+        "array if self.device.stream() == self._stream else array.copy()",
+        "array",
+    ),
+    (
+        "the stream of the call does not wait for readers of columns",
+        "facts",
+        "                surely(self.defer_reuse)\n",
+        "                pass\n",
+    ),
+    ("a fact of one stream is given to another one", "per_stream", "if owner == stream:", "if owner is not None:"),
+    (
+        "the stream of the call does not wait for readers of records",
+        "records",
+        "        self.device.defer_reuse(self._stream)",
+        "        pass",
+    ),
+    (
+        "no thread waits for a reader on a default stream of its own",
+        "launch",
+        "            now[0].synchronize()",
+        "            pass",
+    ),
+    (
+        "the default stream of a thread is taken for a shared one",
+        "launch",
+        "STREAM_PER_THREAD = 2 ",
+        "STREAM_PER_THREAD = 3 ",
+    ),
+    ("cost blocks are copied before they are computed", "hybrid", "        self.stream.wait_event(computed)\n", ""),
+    (
+        "cost blocks are read before they have arrived",
+        "hybrid",
+        "            self.copies[slot].synchronize()",
+        "            pass",
+    ),
+    (
+        "a copy's event is recorded on the stream that computes",
+        "hybrid",
+        "copied.record(self.stream)",
+        "copied.record()",
+    ),
+    (
+        "cost blocks are copied on the stream that computes",
+        "hybrid",
+        "device.xp.cuda.Stream(non_blocking=True) if",
+        "device.xp.cuda.get_current_stream() if",
+    ),
+    # what Ctrl-C leaves behind is not waited for, or believed
+    (
+        "readers that Ctrl-C ends are not waited for",
+        "facts",
+        "            try:\n                yield\n            finally:\n                surely(self.defer_reuse)\n",
+        "            yield\n            self.defer_reuse()\n",
+    ),
+    (
+        "flags are read again after columns were labeled again",
+        "columns",
+        "        if self._computed_flags is None:\n",
+        "        if True:\n",
+    ),
+    (
+        "what Ctrl-C leaves queued on columns is not recorded",
+        "columns",
+        "                surely(self._record_queued)\n",
+        "                pass\n",
+    ),
+    (
+        "copies that Ctrl-C leaves queued are not waited for",
+        "hybrid",
+        "        stream.finish()\n        raise",
+        "        raise",
+    ),
+    # a device is not the current one, or an array is on another one
+    (
+        "no device is made the current one",
+        "launch",
+        "return nullcontext() if known is None else known(self.number)",
+        "return nullcontext()",
+    ),
+    ("an array is used on another device", "transfer", "if target.number == source.number:", "if target.number >= 0:"),
+    (
+        "a result stays on another device",
+        "facts",
+        "array = copy_to_device(self.place, self.device, self.device.xp.asarray(array))\n",
+        "pass\n",
+    ),
+    (
+        "a part of a table is read on the wrong device",
+        "facts",
+        "    with columns.device.active():\n        return function(columns)",
+        "    return function(columns)",
+    ),
+    (
+        "masked values are used on another device",
+        "facts",
+        "copy_to_device(self.device, columns.device, masked)",
+        "masked",
+    ),
+    (
+        "a call runs on the current device, not on that of its data",
+        "__init__",
+        "    device = device_of(x)\n    with device.active():",
+        "    device = device_of(x)\n    if True:",
+    ),
+    (
+        "columns are grouped on another device",
+        "__init__",
+        "            rows = copy_to_device(device, place, rows)\n",
+        "",
+    ),
+    (
+        "records use device 0",
         "records",
         "self.device, self.active = device, device.active",
         "self.device, self.active = device, Device(0, 0).active",
     ),
     # a type, a stride or the memory of an array is another one
-    ("transfer", "target.empty(*array.shape, dtype=array.dtype)", "target.empty(*array.shape)"),
     (
+        "a copy between devices has another type",
+        "transfer",
+        "target.empty(*array.shape, dtype=array.dtype)",
+        "target.empty(*array.shape)",
+    ),
+    (
+        "labels have 64 bits",
         "columns",
         "self.labels, self.order = device.empty(cols, n),",
         "self.labels, self.order = device.empty(cols, n, dtype='i8'),",
     ),
-    ("columns", "device.xp.zeros((cols, most), np.int32)", "device.empty(cols, most)"),
-    ("sort", "xp.zeros((cols, -(-n // 32)), np.uint32)", "xp.empty((cols, -(-n // 32)), np.uint32)"),
     (
+        "counters of records do not begin at 0",
+        "columns",
+        "device.xp.zeros((cols, most), np.int32)",
+        "device.empty(cols, most)",
+    ),
+    (
+        "marks of records that a sort met do not begin at 0",
+        "sort",
+        "xp.zeros((cols, -(-n // 32)), np.uint32)",
+        "xp.empty((cols, -(-n // 32)), np.uint32)",
+    ),
+    (
+        "sorted values have 32 bits",
         "sort",
         "device.empty(cols, n, dtype=np.float64), xp.zeros(",
         "device.empty(cols, n, dtype=np.float32), xp.zeros(",
     ),
-    ("launch", "function((-(-threads // block),)", "function((max(1, threads // block),)"),
-    ("launch", "            function.max_dynamic_shared_size_bytes = dynamic\n", "            pass\n"),
-    ("launch", "shared_mem=dynamic)", "shared_mem=dynamic // 2)"),
-    # memory that ends, processes, what other libraries share
-    ("launch", ' or getattr(error, "status", None) == OUT_OF_MEMORY', ""),
-    ("columns", "if rows == 1 or not device.lacks_memory(error):", "if rows == 1:"),
-    ("__init__", "    why_not.cache_clear()\n", ""),
     (
+        "the last thread block is not launched",
+        "launch",
+        "function((-(-threads // block),)",
+        "function((max(1, threads // block),)",
+    ),
+    (
+        "shared memory beyond 48 KB is not asked for",
+        "launch",
+        "            function.max_dynamic_shared_size_bytes = dynamic\n",
+        "            pass\n",
+    ),
+    ("half of the shared memory is asked for", "launch", "shared_mem=dynamic)", "shared_mem=dynamic // 2)"),
+    # memory that ends, processes, what other libraries share
+    ("CUDA's error of memory is not known", "launch", ' or getattr(error, "status", None) == OUT_OF_MEMORY', ""),
+    (
+        "batches are not halved where memory ends",
+        "columns",
+        "if rows == 1 or not device.lacks_memory(error):",
+        "if rows == 1:",
+    ),
+    ("a forked process does not look for devices again", "__init__", "    why_not.cache_clear()\n", ""),
+    (
+        "arrays are read through DLPack on the default stream",
         "mag._lib.arrays",
         "        return _cupy().from_dlpack(x)\n",
         "        with _cupy().cuda.Stream.null:\n            return _cupy().from_dlpack(x)\n",
     ),
     (
+        "results are returned through DLPack on the default stream",
         "mag._lib.arrays",
         "        return self._narrowed(xp, xp.from_dlpack(array))",
         "        with _cupy().cuda.Stream.null:\n            return self._narrowed(xp, xp.from_dlpack(array))",
     ),
-    ("mag._lib.arrays", "return read(option, x)[0] if far else x", "return x"),
+    (
+        "arrays of a device are left there for the host",
+        "mag._lib.arrays",
+        "return read(option, x)[0] if far else x",
+        "return x",
+    ),
 ]
 
 # Mistakes that a device may not show, but the host does: it checks the type of every argument of a kernel.
 HOST_EDITS = [
-    ("launch", "written = sizes, np.int64(stride), bases", "written = sizes, np.int32(stride), bases"),
-    ("launch", "walked = (solved.sizes, np.int64(stride),", "walked = (solved.sizes, np.int32(stride),"),
+    (
+        "narrow gets a stride of 32 bits",
+        "launch",
+        "written = sizes, np.int64(stride), bases",
+        "written = sizes, np.int32(stride), bases",
+    ),
+    (
+        "walk gets a stride of 32 bits",
+        "launch",
+        "walked = (solved.sizes, np.int64(stride),",
+        "walked = (solved.sizes, np.int32(stride),",
+    ),
 ]
 
 
-def run_edited(*edit, arguments=("-m", "gpu", "-k", "not little_memory", *TESTS)):
+def run_edited(*edit, arguments=("-m", "gpu", "-k", "not little_memory and not number", *TESTS)):
     variables = {"MAG_EDIT": json.dumps(edit)} if edit else {}
     return emulated.run_tests("-p", "tests.cuda.edited", "-x", *arguments, variables=variables, **MODES)
 
 
+def module_of(edit):
+    return edit[0] if "." in edit[0] else "mag._backends.cuda" + f".{edit[0]}" * (edit[0] != "__init__")
+
+
 def check_that_tests_fail(edit, **options):
-    name = edit[0] if "." in edit[0] else "mag._backends.cuda" + f".{edit[0]}" * (edit[0] != "__init__")
-    done = run_edited(name, *edit[1:], **options)
+    done = run_edited(module_of(edit), *edit[1:], **options)
     assert done.returncode == 1, done.stdout[-2000:] + done.stderr[-2000:]
     assert "failed" in done.stdout, done.stdout[-2000:]
 
 
+def named(edits):
+    return pytest.mark.parametrize("edit", [pytest.param(edit, id=name) for name, *edit in edits])
+
+
+@named(EDITS + HOST_EDITS)
+def test_a_mistake_can_still_be_made(edit):
+    """In every run of tests: code that moves must not leave a mistake behind."""
+    _, text, mistake = edit
+    assert pathlib.Path(util.find_spec(module_of(edit)).origin).read_text().count(text) == 1
+    assert text != mistake
+
+
+@pytest.mark.mutation  # and not gpu: `-m gpu` is for tests that a device runs
 def test_there_are_tests_that_pass(cupy):
     emulated.need()
     done = run_edited()
     assert done.returncode == 0, done.stdout[-3000:]
 
 
-@pytest.mark.parametrize("edit", EDITS, ids=lambda edit: f"{edit[0]}-{EDITS.index(edit)}")
+@pytest.mark.mutation
+@named(EDITS)
 def test_a_mistake_is_noticed(cupy, edit):
     emulated.need()
     check_that_tests_fail(edit)
 
 
-@pytest.mark.parametrize("edit", HOST_EDITS, ids=lambda edit: f"{edit[0]}-{HOST_EDITS.index(edit)}")
+@pytest.mark.mutation
+@named(HOST_EDITS)
 def test_a_mistake_is_noticed_on_the_host(cupy, edit):
     emulated.need()
     check_that_tests_fail(edit, arguments=["tests/backends/cuda/test_columns.py"])

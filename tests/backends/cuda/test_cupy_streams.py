@@ -13,6 +13,7 @@ from mag._backends import cuda
 from mag._backends.cuda import columns as pipeline
 from mag._backends.cuda import hybrid
 from mag._backends.cuda.transfer import copy_to_device
+from tests.cuda.runs import staggered
 
 pytestmark = pytest.mark.gpu
 
@@ -152,6 +153,24 @@ def test_cost_blocks_are_copied_on_a_stream_of_their_own(cupy):
     assert not blocks.copies[0].done
     blocks.wait(0)
     assert blocks.copies[0].done
+
+
+def test_an_interrupt_waits_for_copies_of_cost_blocks(cupy, monkeypatch):
+    """Else they would write to memory of the host that was given away."""
+    if os.environ.get("EMULATOR_LAZY") != "1":
+        pytest.skip("needs emulated devices that are lazy")
+    begun, begin = [], hybrid.BlockStream.begin
+
+    def interrupt(*blocks):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(hybrid, "ENTRIES", 4 * K**2)  # several batches: the second one is under way
+    monkeypatch.setattr(hybrid, "search", interrupt)
+    monkeypatch.setattr(hybrid.BlockStream, "begin", lambda blocks, t: begun.append(blocks) or begin(blocks, t))
+    with pytest.raises(KeyboardInterrupt):
+        hybrid.starts_by_blocks(cuda.current(), cupy.asarray(np.sort(X[:, 0])), staggered("sse", K))
+    assert len(begun) == 2
+    assert all(copy.done for copy in begun[0].copies)
 
 
 @pytest.mark.parametrize("method", ["projection", "mdav", "mondrian"])
