@@ -21,6 +21,7 @@ QUICK = {  # a file of tests that enters each package, and takes seconds once it
     "_compiled": "compiled/test_random.py",
     "_lib": "promises/test_errors.py",
     "api": "api/test_checks.py",
+    "app": "app/test_guard.py",
     "_backends": "results/test_results.py",
     "bounds": "bounds/test_bounds.py",
     "commands": "commands/test_cli.py",

@@ -185,7 +185,8 @@ def _parameters(function: str) -> list[str]:
         paragraph = textwrap.fill(
             text, WIDTH, initial_indent=" " * 8, subsequent_indent=" " * 8, break_on_hyphens=False
         )
-        lines.append(f"    {names} : {kind}\n{paragraph}\n" if kind else f"    {names}\n{paragraph}\n")
+        for line in [f"{names} : {kind}"] if kind else textwrap.wrap(names, WIDTH - 4):
+            lines.append(f"    {line.rstrip(',')}\n{paragraph}\n")
     return lines
 
 
@@ -199,7 +200,7 @@ def _described(option: Option, function: str) -> tuple[str, str]:
 def _with_imports(text: str) -> str:
     """The import of types of options, of those that the file uses."""
     types = re.findall(r"^(\w+): TypeAlias|^class (\w+)", _types(), re.M)
-    found = re.search(r"^from mag\.table\.types import (?:\([^)]*\)|[^\n(]*)\n", text, re.M)
+    found = re.search(r"^from mag\.tables\.types import (?:\([^)]*\)|[^\n(]*)\n", text, re.M)
     if found is None:
         return text
     others = text[: found.start()] + text[found.end() :]

@@ -65,7 +65,7 @@ class Budget:
         All δ; default 0.
     file : path, optional
         A ledger that several processes share, one line of JSON for each call; it is only ever appended to.  A budget is
-        bound to the file, not to its name: links lead to one budget, and a ledger that was there and is gone, replaced
+        bound to the file, not to its name: links lead to one budget, and a ledger that was removed, replaced
         or shortened is an error.
 
     Examples

@@ -23,7 +23,7 @@ from mag.dp._domain import exact
 
 CHANCES = 2**53  # a probability is a multiple of 1 / CHANCES, so that it is drawn as it is computed with
 SIZES = 10_000  # of cells that are looked at; a smaller ε needs more
-NEGLIGIBLE = Decimal("1e-20")
+NEGLIGIBLE_SHARE = Decimal("1e-20")
 CONTEXT = decimal.Context(prec=50, rounding=decimal.ROUND_HALF_EVEN, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
 ROUNDING = 1 + Decimal("1e-18")  # far larger than the rounding errors of 50 digits and the omitted terms together
 
@@ -194,7 +194,7 @@ def _up(law: _Binomial, m: int, k: int, growth: Decimal, above: Decimal) -> Deci
         total += p * max(Decimal(0), 1 - growth * (m - j) / (m * (1 - law.beta)))
         p *= law.odds * (m - j) / (j + 1)
         ratio = law.odds * (m - j - 1) / (j + 2)
-        if ratio < 1 and p < NEGLIGIBLE * total * (1 - ratio):
+        if ratio < 1 and p < NEGLIGIBLE_SHARE * total * (1 - ratio):
             break
     return total
 
@@ -212,7 +212,7 @@ def _down(law: _Binomial, m: int, k: int, growth: Decimal, below: Decimal) -> De
             withheld += term
         ratio = j / (law.odds * (m - j + 1))
         p *= ratio
-        if ratio < 1 and p < NEGLIGIBLE * seen * (1 - ratio) * (1 - law.beta):
+        if ratio < 1 and p < NEGLIGIBLE_SHARE * seen * (1 - ratio) * (1 - law.beta):
             break
     return seen + max(Decimal(0), withheld)
 

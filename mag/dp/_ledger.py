@@ -1,7 +1,7 @@
 """The file of a budget: lines that are only ever added, under the lock of the file itself.
 
 A hidden marker next to it holds the length and the hash of the lines after each addition.  It remains if the ledger is
-lost: a ledger that is gone, replaced or shortened is an error, never a new budget.
+lost: a ledger that was removed, replaced or shortened is an error, never a new budget.
 """
 
 import contextlib
@@ -16,8 +16,8 @@ from mag._lib.errors import InputValueError
 from mag._lib.lock import holding
 
 WAIT_SECONDS = 30.0  # seconds for another process that writes the ledger
-GONE = "{!r}, the ledger of a budget, is gone; put it back: spent budget stays spent."
-CHANGED = "{!r}, the ledger of a budget, was replaced, shortened or edited; put the file back that it was."
+GONE = "{!r}, the ledger of a budget, was removed; put it back: spent budget stays spent."
+LEDGER_CHANGED = "{!r}, the ledger of a budget, was replaced, shortened or edited; restore the original file."
 NO_LEDGER = "{!r} must be a ledger of mag.dp.Budget; one of its lines is not an entry."
 NOTE = re.compile("^([0-9]+) ([0-9a-f]{64})$", re.MULTILINE)  # in a marker
 
@@ -78,7 +78,7 @@ class Ledger:
             content = file.read()
         same = self._status is None or os.path.samestat(self._status, status)
         if not same or not content.startswith(self._seen) or not _has_marked(content, self._marker):
-            raise InputValueError(CHANGED.format(self.place.name))
+            raise InputValueError(LEDGER_CHANGED.format(self.place.name))
         if not content.endswith(b"\n"):
             raise InputValueError(NO_LEDGER.format(self.place.name))
         return content

@@ -35,7 +35,7 @@ IMPOSSIBLE = {
     "random_state": "random_state is not used by mag.dp, whose draws must not be reproducible; leave it out.",
     "time_limit": "time_limit is not used by mag.dp; leave it out.",
 }
-COUNT = "count"  # the column of counts
+COUNT_COLUMN = "count"  # the column of counts
 MAX_RECORDS = 10**7  # that noise alone may add to a table
 
 
@@ -105,8 +105,10 @@ def check_columns(opened: Opened, columns: Any, drop: Names, person: Hashable | 
         check_domain(f"columns[{name!r}]", domain)
     roles = {"columns": list(columns), "drop": drop} | ({} if person is None else {"person": [person]})
     assign_roles(roles, opened.names, say=ROLE_SENTENCES)
-    if COUNT in columns:
-        raise InputValueError(f"columns must not name {COUNT!r}, which is published with them; rename that column.")
+    if COUNT_COLUMN in columns:
+        raise InputValueError(
+            f"columns must not name {COUNT_COLUMN!r}, which is published with them; rename that column."
+        )
     return columns
 
 

@@ -23,7 +23,7 @@ from mag.dp._release import (
     warn_about_delta,
 )
 from mag.dp._table import (
-    COUNT,
+    COUNT_COLUMN,
     Coded,
     Columns,
     Names,
@@ -134,7 +134,7 @@ def histogram(
     if records:
         published = {name: np.repeat(values, counts) for name, values in published.items()}
     else:
-        published[COUNT] = counts
+        published[COUNT_COLUMN] = counts
 
     fixed = tuple(f"{name}: {domain.describe()}" for name, domain in columns.items())
     what = f"The counts of {math.prod(sizes)} cells of" if delta is None else "The counts of the most frequent cells of"

@@ -17,7 +17,7 @@ from mag.dp._delta import positive
 from mag.dp._domain import Numbers, plain
 from mag.dp._random import Noise, source
 from mag.dp._release import PrivateRelease, check_contributions, make_guarantee, promise
-from mag.dp._table import COUNT, Names, Opened, check_columns, check_domain, refuse_options
+from mag.dp._table import COUNT_COLUMN, Names, Opened, check_columns, check_domain, refuse_options
 
 
 def means(
@@ -94,7 +94,7 @@ def means(
     sums = source().add_noise(np.add.reduceat(points, starts), noise)
     noisy = np.sort(np.clip(sums / sizes, 0, domain.n_cells))  # as the true means are sorted
     values = noisy * float(domain.step) + float(domain.low)
-    published = {column: np.repeat(values, sizes)} if records else {column: values, COUNT: sizes}
+    published = {column: np.repeat(values, sizes)} if records else {column: values, COUNT_COLUMN: sizes}
 
     fixed = (f"{column}: {domain.describe()}", f"n = {size}", f"k = {least}")
     sentence = (

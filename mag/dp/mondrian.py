@@ -23,7 +23,7 @@ from mag.dp._domain import Integers, Numbers, check_points
 from mag.dp._random import Noise, source
 from mag.dp._release import PrivateRelease, check_contributions, make_guarantee, promise, warn_about_delta
 from mag.dp._table import (
-    COUNT,
+    COUNT_COLUMN,
     Names,
     Opened,
     array_of,
@@ -164,7 +164,7 @@ def mondrian(
     if records:
         published = {name: np.repeat(cells, counts) for name, cells in published.items()}
     else:
-        published[COUNT] = counts
+        published[COUNT_COLUMN] = counts
 
     fixed = tuple(f"{name}: {domain.describe()}" for name, domain in columns.items())
     sentence = _sentence(promise(asked, price, "add_remove", share), shares, levels, len(columns), least, chance)

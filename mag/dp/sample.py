@@ -23,7 +23,7 @@ from mag.dp._delta import (
 from mag.dp._random import source
 from mag.dp._release import PrivateRelease, check_contributions, make_guarantee, promise, warn_about_delta
 from mag.dp._table import (
-    COUNT,
+    COUNT_COLUMN,
     Columns,
     Names,
     Opened,
@@ -111,7 +111,7 @@ def sample(
     if records:
         published = {name: np.repeat(labels, counts) for name, labels in published.items()}
     else:
-        published[COUNT] = counts
+        published[COUNT_COLUMN] = counts
 
     fixed = tuple(f"{name}: {domain.describe()}" for name, domain in columns.items())
     sentence = (

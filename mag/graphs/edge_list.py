@@ -62,8 +62,8 @@ def read_edge_list(
                     continue
                 if len(words) != 2 or not all(words):
                     raise InputValueError(
-                        f"line {place} of {name} must hold the names of two vertices; got {len(words)} words; remove "
-                        "other columns first."
+                        f"line {place} of {name} must hold the names of two vertices, parted by "
+                        f"{'blanks' if delimiter is None else repr(delimiter)}, and no other words; got {len(words)}."
                     )
                 flat += [numbers.setdefault(word, len(numbers)) for word in words]
     except (LookupError, UnicodeError):

@@ -74,7 +74,9 @@ def evaluate_factor(factor: Factor, column: np.ndarray) -> np.ndarray:
     with np.errstate(all="ignore"):
         numbers = FUNCTIONS[factor.function](column)
     if wrong := int((~np.isfinite(numbers) & np.isfinite(column)).sum()):
-        raise InputValueError(f"{str(factor)!r} of formula is no number for {wrong} records; choose another function.")
+        raise InputValueError(
+            f"{str(factor)!r} of formula is not a number for {wrong} records; choose another function."
+        )
     return numbers
 
 

@@ -1,6 +1,7 @@
 """The columns of a table that a function changes, and the entry of a manifest about it."""
 
 from collections.abc import Callable, Hashable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from mag.frames.units import RefusedColumnError, Units
 
 NO_K_NOTE = "gives no k: the guarantee does not follow from it"
 MANIFEST_ENTRY = "protected"  # of the manifest
+STEP_ERROR = 1e-9  # of a step; `0.1 * 3` means three steps of 0.1
 
 
 def change_columns(table: Any, columns: Any, change: Callable[[Hashable, Column], Any]) -> tuple[Any, list[Hashable]]:
@@ -43,6 +45,15 @@ def units_of(name: Hashable, column: Column) -> Units:
     if not units.is_integer and not np.isfinite(units.values).all():
         raise InputValueError(f"columns must hold finite numbers; {name!r} holds infinite ones.")
     return units
+
+
+def steps_of(option: str, number: float, units: Units) -> int:
+    """A number in steps of the column, of integers and decimals."""
+    ratio = Fraction(str(number)) / Fraction(str(units.step))
+    steps = round(ratio)
+    if abs(steps - ratio) > STEP_ERROR or (number and not steps):
+        raise InputValueError(f"{option} must be a multiple of the column's step, {units.step:g}; got {number:g}.")
+    return steps
 
 
 def to_dtype(option: str, values: np.ndarray, units: Units) -> np.ndarray:

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 
 from mag._lib import checks
-from mag._lib.errors import InputValueError
 from mag.frames.units import Units
-from mag.protect._table import change_columns, record, to_cells, to_dtype, units_of
+from mag.protect._table import change_columns, record, steps_of, to_cells, to_dtype, units_of
 
 
 def round_to(table: Any, columns: Any, base: float, *, manifest: Any = None) -> Any:
@@ -49,9 +48,7 @@ def round_to(table: Any, columns: Any, base: float, *, manifest: Any = None) -> 
 def _round(units: Units, base: float) -> np.ndarray:
     if not units.is_integer:
         return np.copysign(np.floor(np.abs(units.values) / base + 0.5) * base, units.values) + 0.0
-    step = round(base / units.step)
-    if step < 1 or abs(step * units.step - base) > 1e-9 * base:
-        raise InputValueError(f"base must be a multiple of the column's step, {units.step:g}; got {base:g}.")
+    step = steps_of("base", base, units)
     whole = [int(value) for value in units.values.tolist()]
     rounded = [(abs(value) * 2 + step) // (2 * step) * step * (1 if value >= 0 else -1) for value in whole]
     return to_dtype("base", np.array([*rounded, None], object)[:-1], units)

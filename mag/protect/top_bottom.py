@@ -7,9 +7,9 @@ import numpy as np
 from mag._lib import checks
 from mag._lib.errors import InputTypeError, InputValueError
 from mag.frames.units import Units
-from mag.protect._table import change_columns, record, to_cells, to_dtype, units_of
+from mag.protect._table import change_columns, record, steps_of, to_cells, to_dtype, units_of
 
-STEP_ERROR = 1e-9  # of products of floats
+SHARE_ERROR = 1e-9  # of products of floats
 
 
 def top_code(
@@ -73,7 +73,7 @@ def bottom_code(
 
 def _code(function: str, table: Any, columns: Any, value: Any, quantile: Any, manifest: Any) -> Any:
     if (value is None) == (quantile is None):
-        raise InputValueError("either value or quantile must be passed; got " + ("both." if value else "none."))
+        raise InputValueError("either value or quantile must be passed; got " + ("none." if value is None else "both."))
     if quantile is not None:
         checks.fraction("quantile", quantile)
     elif not isinstance(value, (int, float, np.number)) or isinstance(value, bool) or not np.isfinite(value):
@@ -96,7 +96,7 @@ def _quantile_of(present: np.ndarray, is_top: bool, quantile: float) -> Any:
     """The number beyond which this share of all numbers lies; one of them."""
     if not present.size:
         return 0
-    beyond = min(int((1.0 - quantile if is_top else quantile) * present.size + STEP_ERROR), present.size - 1)
+    beyond = min(int((1.0 - quantile if is_top else quantile) * present.size + SHARE_ERROR), present.size - 1)
     ordered = np.sort(present)
     return ordered[-1 - beyond] if is_top else ordered[beyond]
 
@@ -105,7 +105,4 @@ def _value_of(units: Units, value: Any) -> Any:
     """The value in the column's own units."""
     if not units.is_integer:
         return float(value)
-    whole = round(value / units.step)
-    if abs(whole * units.step - value) > STEP_ERROR * units.step:
-        raise InputValueError(f"value must be a multiple of the column's step, {units.step:g}; got {value:g}.")
-    return whole
+    return steps_of("value", value, units)

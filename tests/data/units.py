@@ -2,9 +2,17 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 LIBRARIES = ("pandas", "polars", "pyarrow", "dict")
 LEVELS = [["nurse", "health", "*"], ["doctor", "health", "*"], ["cook", "food", "*"], ["baker", "food", "*"]]
+
+
+def for_seeds(n, n_long):
+    """A test runs for n seeds, 50 in a case, and those up to `n_long` are long."""
+    cases = [range(first, first + 50) for first in range(0, n, 50)]
+    cases += [pytest.param(range(first, first + 500), marks=pytest.mark.long) for first in range(n, n_long, 500)]
+    return pytest.mark.parametrize("seeds", cases, ids=lambda seeds: str(seeds.start))
 
 
 def random_people(seed):

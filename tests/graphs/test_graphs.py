@@ -614,7 +614,11 @@ def test_the_count_of_a_file_knows_k(tmp_path):
 @pytest.mark.parametrize(
     ("content", "options", "sentence"),
     [
-        (b"a b c\n", (), "line 1 of 'in.edges' must hold the names of two vertices; got 3 words"),
+        (
+            b"a b c\n",
+            (),
+            "line 1 of 'in.edges' must hold the names of two vertices, parted by blanks, and no other words",
+        ),
         (b"# none\n", (), "'in.edges' must hold at least one edge; got none."),
         (b"\xff\xfe a\n", (), "'in.edges' cannot be read as 'utf-8'"),
         (b"a b\n", ("--encoding", "none"), "'in.edges' cannot be read as 'none'"),

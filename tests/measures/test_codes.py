@@ -84,7 +84,7 @@ def test_python_warns_in_its_own_words():
     assert [str(one.message) for one in noted] == [
         "Column 'kids' has values that look like missing codes: -9 (30 records); they are averaged as numbers unless "
         "you replace them by missing values.",
-        "Column 'relat' has 4 whole values; codes? Their means are no codes: pass aggregate={'relat': 'mode'}, or list "
+        "Column 'relat' has 4 whole values; means of codes tell nothing: pass aggregate={'relat': 'mode'}, or list "
         "it in keep=.",
     ]
     assert all(pathlib.Path(one.filename).name == "test_codes.py" for one in noted)
@@ -116,7 +116,7 @@ def test_the_command_line_notes_them_in_its_own_words(tmp_path, capsys):
     pl.DataFrame({"relat": np.repeat([1, 2, 3, 4], [60, 5, 60, 55])}).write_csv(path)
     assert main(["mask", str(path), "--dry-run", "-k", "5", "-c", "relat"]) == 0
     assert capsys.readouterr().err == (
-        "mag: note: column 'relat' has 4 whole values; codes? Their means are no codes: --aggregate relat=mode, or "
+        "mag: note: column 'relat' has 4 whole values; means of codes tell nothing: --aggregate relat=mode, or "
         "--keep relat\n"
     )
     assert main(["mask", str(path), "--dry-run", "-k", "5", "-c", "relat", "--aggregate", "relat=mode"]) == 0

@@ -30,12 +30,14 @@ ROOT = pathlib.Path(mag.__file__).parent
 LAYERS = [  # a module may import from its own layer and from those after it
     ["mag.__main__"],
     ["mag.commands"],
-    ["mag.estimators"],
+    ["mag.pandas", "mag.polars"],
+    ["mag.app"],
+    ["mag.distributed", "mag.estimators"],
     ["mag.dp", "mag.protect", "mag.tables"],
     ["mag.files", "mag.report"],
     ["mag.verify"],
     ["mag.frames"],
-    ["mag.graphs", "mag.distributed"],
+    ["mag.graphs"],
     ["mag.api"],
     ["mag.bounds"],
     ["mag.methods"],
@@ -86,7 +88,7 @@ def test_names_of_constants_say_what_they_count():
     """One name, one meaning: lower the limits as names get better, never raise them."""
     homes = defining_modules("constant", MODULES)
     assert sum(len(modules) > 3 for modules in homes.values()) <= 2
-    assert sum(len(modules) > 1 for modules in homes.values()) <= 76
+    assert sum(len(modules) > 1 for modules in homes.values()) <= 62
 
 
 def test_no_two_classes_share_a_name():

@@ -12,7 +12,7 @@ import pytest
 
 import mag
 from benchmarks import _random_recoding as recoding
-from benchmarks import attack
+from benchmarks import attack, people
 from benchmarks._random_recoding import MARK
 from benchmarks._random_tables import Request
 from mag.files._counts import of_frame
@@ -34,6 +34,37 @@ def test_thousands_of_random_tables_and_files():
     found = attack.run(range(10**6, 10**6 + 5000), share=0.25)
     for kind in attack.WRONG:
         assert not found[kind], "\n".join(found[kind])
+
+
+@pytest.mark.parametrize("kind", people.CASES)
+def test_units_households_and_sets_of_random_tables_hold(kind):
+    found = people.run(kind, range(40))
+    assert not found["broken"], "\n".join(found["broken"])
+    assert found["published"][kind] >= 25
+
+
+def test_plain_counting_finds_small_classes():
+    """The counters themselves: of units, by wildcards, and within strata."""
+    assert people.least(["a", "a", "a", "b", "b"], [1, 1, 2, 3, 3]) == 1
+    rows = [(1, None), (1, 2), (None, 2), (3, 2)]
+    assert people.least_by_wildcards(rows, [0] * 4, range(4)) == 2
+    assert people.least_by_wildcards(rows, [0] * 4, [1, 1, 1, 2]) == 1
+    assert people.least_by_wildcards(rows, [0, 0, 1, 1], range(4)) == 2
+    with pytest.raises(people.BrokenError, match="a class of 1 units where k = 2"):
+        people.require(1, 2, "units")
+
+
+@pytest.mark.parametrize("kind", ["units", "sets", "suppression, values", "suppression, wildcards"])
+def test_releases_that_count_records_are_found(kind, monkeypatch):
+    """With `unit=` ignored, cases break."""
+    for command in ("microaggregate", "suppress"):
+        original = getattr(mag, command)
+
+        def ignore_units(table, k, columns, original=original, **options):
+            return original(table, k, columns, **{name: own for name, own in options.items() if name != "unit"})
+
+        monkeypatch.setattr(mag, command, ignore_units)
+    assert people.run(kind, range(40))["broken"]
 
 
 # ---- the recount itself

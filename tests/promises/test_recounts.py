@@ -129,7 +129,7 @@ def verdicts(pandas, polars, arrow, folder):
 
 @pytest.fixture(autouse=True)
 def _short_blocks(monkeypatch):
-    monkeypatch.setattr(_blocks, "SIZE", 64)
+    monkeypatch.setattr(_blocks, "BLOCK_BYTES", 64)
 
 
 @pytest.mark.parametrize("name", TABLES)

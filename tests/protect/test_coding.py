@@ -64,6 +64,10 @@ def test_a_manifest_gets_an_entry():
             lambda: top_code({"x": [1]}, "x", value=1, quantile=0.5),
             "either value or quantile must be passed; got both.",
         ),
+        (
+            lambda: top_code({"x": [1]}, "x", value=0, quantile=0.5),
+            "either value or quantile must be passed; got both.",
+        ),
         (lambda: top_code({"x": [1]}, "x", value="1"), "value must be a finite number; got '1'."),
         (lambda: top_code({"x": [1]}, "x", value=1.5), "value must be a multiple of the column's step, 1; got 1.5."),
         (lambda: top_code({"x": [1]}, "x", quantile=2), "quantile must be "),
@@ -75,6 +79,7 @@ def test_a_manifest_gets_an_entry():
         ),
         (lambda: round_to({"x": [1]}, "x", 0), "base must be "),
         (lambda: round_to({"x": [1]}, "x", 0.3), "base must be a multiple of the column's step, 1; got 0.3."),
+        (lambda: round_to({"x": [1]}, "x", 1e-10), "base must be a multiple of the column's step, 1; got 1e-10."),
         (lambda: round_to({"x": [1]}, "x", 2, manifest=[]), "manifest must be a dictionary; got "),
     ],
 )
@@ -82,3 +87,10 @@ def test_mistakes_are_one_sentence(call, sentence):
     with pytest.raises(mag.InputError) as error:
         call()
     assert str(error.value).startswith(sentence)
+
+
+def test_limits_of_large_decimals_are_exact():
+    """A step of 0.01 is no float: 1234567.89 has as many of them as its digits say."""
+    amounts = [decimal.Decimal("1234567.90"), decimal.Decimal("7.00")]
+    coded = top_code({"x": amounts}, "x", value=1234567.89)
+    assert [str(cell) for cell in coded["x"]] == ["1234567.89", "7.00"]

@@ -73,7 +73,10 @@ def test_frequencies_of_the_survey(assessment, by_record, figures):
     assert counts["n1"] == assessment.summary["uniques"]
     assert counts["n_fk_below_3"] == assessment.summary["below_3"]
     assert counts["n_fk_below_5"] == assessment.summary["below_5"]
-    assert figures["testdata.kAnon_violations.k5"]["value"][0] == assessment.summary["below_5"]
+    assert counts["n2"] == assessment.summary["below_3"] - assessment.summary["uniques"]
+    fk = assessment.records["fk"].to_numpy()
+    for k in (2, 3, 5):
+        assert figures[f"testdata.kAnon_violations.k{k}"]["value"][0] == (fk < k).sum()
 
 
 def test_individual_risk_equals_their_exact_formula_where_that_is_a_number(assessment, by_record):
@@ -104,6 +107,36 @@ def test_household_and_global_risk(assessment, by_record, survey, figures):
         ("mean_household_risk", "hier_risk"),
     ):
         assert 1 < value[key] / assessment.summary[ours] < 1.0003, key
+
+
+@pytest.mark.parametrize("call", ["createSdcObj.risk_global", "measure_risk.fast_hier_FALSE"])
+def test_their_other_ways_to_global_risk_are_one(survey, by_record, figures, call):
+    value, homes = figures[f"testdata.{call}"]["value"], survey["ori_hid"].to_numpy()
+    for prefix, risk in (("hier_", household_risk(by_record["rk"], homes)), ("", by_record["rk"])):
+        if f"{prefix}risk_ER" in value:
+            assert risk.sum() == pytest.approx(value[f"{prefix}risk_ER"], rel=1e-9)
+            assert risk.mean() == pytest.approx(value[f"{prefix}risk"], rel=1e-9)
+
+
+def test_cells_of_few_records_in_up_to_three_columns(survey, figures):
+    """Theirs are unsafe at the threshold, too."""
+    columns = ["urbrur", "roof", "walls", "sex"]
+    subsets_of = dict(mag.assess(survey, columns, max_size=3).subsets.select("subset", "smallest").iter_rows())
+    for row in figures["testdata.riskyCells"]["value"]:
+        names = [row[dim] for dim in ("dim1", "dim2", "dim3") if row[dim] is not None]
+        sizes = survey.group_by(names).len()["len"]
+        assert (sizes <= row["threshold"]).sum() == int(row["unsafe_cells"])
+        assert subsets_of[", ".join(names)] == sizes.min()
+
+
+@pytest.mark.parametrize(("table", "k"), [("francdat", 2), ("testdata", 3)])
+def test_no_more_cells_are_suppressed(francdat, survey, figures, table, k):
+    frame, keys = (francdat, FRANCDAT) if table == "francdat" else (survey.select(KEYS), KEYS)
+    value = figures[f"{table}.kAnon{k}"]["value"]
+    theirs_by_key = value["suppressed"] if table == "francdat" else value["suppressed_by_key"].values()
+    release = mag.suppress(frame, k, keys, missing="wildcard", rest="drop")
+    assert 0 < release.guarantee.cells <= sum(theirs_by_key)
+    assert mag.verify.recount_wildcard(release.data, keys) >= k
 
 
 def test_global_risk_without_weights(survey, figures):
@@ -152,6 +185,15 @@ def test_their_other_scores(survey, by_record):
     assert close(dis_scores(scores, int((sizes == 1).sum()), doubles, m, 0.01), by_record["dis_suda_alt"], SINGLE)
 
 
+def test_other_scores_of_the_small_table(francdat, figures):
+    m, value = len(FRANCDAT), figures["francdat.suda2.original_scores_FALSE"]["value"]
+    points = np.array([0.0] + [(2 ** (m - s) - 1) / points_choose(m, s) for s in range(1, m + 1)])
+    codes = [np.unique(francdat[name].to_numpy(), return_inverse=True)[1] for name in FRANCDAT]
+    scores = subsets.walk(codes, None, m, points).scores
+    assert close(scores, value["score"])
+    assert close(dis_scores(scores, 4, 4, m, 0.01), value["disScore"], SINGLE)
+
+
 def points_choose(m, s):
     return np.prod(np.arange(m - s + 1, m + 1)) / np.prod(np.arange(1.0, s + 1))
 
@@ -163,11 +205,21 @@ def test_distinct_sensitive_values(assessment, figures):
     assert distinct[:20].tolist() == value["first20"]
 
 
+def test_distinct_values_of_two_sensitive_columns(survey, figures):
+    found = mag.assess(survey, ["urbrur", "roof", "sex"], sensitive=["hhcivil", "water"])
+    for name in ("hhcivil", "water"):
+        distinct = found.classes[f"{name}_distinct"].to_numpy()[found.records["class"].to_numpy()]
+        value = figures["testdata.ldiversity.two"]["value"][f"{name}_Distinct_Ldiversity"]
+        assert (distinct.sum(), distinct.min(), distinct.max()) == (value["sum"], value["min"], value["max"])
+
+
 def test_the_small_table(francdat, figures):
     found = mag.assess(francdat, FRANCDAT, weights="w", sampling_fraction=0.01)
     records = found.records
     assert records["fk"].to_list() == figures["francdat.freqCalc.fk"]["value"]
     assert records["Fk"].to_list() == figures["francdat.freqCalc.Fk"]["value"]
+    sizes = records["fk"].to_list()
+    assert [sizes.count(1), sizes.count(2)] == figures["francdat.freqCalc.n1_n2"]["value"]
     for formula in ("approx", "exact"):
         assert close(records["risk"], figures[f"francdat.indivRisk.{formula}"]["value"])
     risk = figures["francdat.measure_risk"]["value"]
@@ -181,6 +233,12 @@ def test_the_small_table(francdat, figures):
     shares = dict(found.columns.select("column", "suda_share").iter_rows())
     for row in value["attribute_contributions"]:
         assert 100 * shares[row["variable"]] == pytest.approx(row["contribution"], rel=1e-9)
+    levels = {key: np.array(own["suda_share"]) for (key,), own in found.levels.group_by("column")}
+    for name in FRANCDAT:
+        expected = [
+            row["contribution"] or 0.0 for row in value["attribute_level_contributions"] if row["variable"] == name
+        ]
+        assert close(np.sort(100 * np.nan_to_num(levels[name])), np.sort(expected)), name
     without = mag.assess(francdat, FRANCDAT).records["risk"]
     assert without.to_list() == figures["francdat.indivRisk.population"]["value"]
 
