@@ -29,6 +29,7 @@ from mag.report import draw_share, tally
 
 STATIC_FILES = {
     "app.css": ("mag.app", "static/app.css", "text/css"),
+    "app.js": ("mag.app", "static/app.js", "text/javascript"),
     "htmx.min.js": ("mag.app", "static/htmx.min.js", "text/javascript"),
     "report.css": ("mag.report", "style.css", "text/css"),
 }
