@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from importlib.resources import files
 from typing import Any
+from urllib.parse import urlencode
 
 import jinja2
 from starlette.applications import Starlette
@@ -23,7 +24,7 @@ from mag._lib.terminal import printable
 from mag.app._fields import place_problem
 from mag.app._guard import COOKIE, MAX_FORM_BYTES
 from mag.app._session import Session
-from mag.app._work import FAILED, RUNNING, Workshop, sentence_of, tell_defect
+from mag.app._work import DONE, FAILED, RUNNING, Job, Workshop, sentence_of, tell_defect
 from mag.app.steps import ORDER, STEP_MODULES, TITLES
 from mag.report import draw_share, tally
 
@@ -129,6 +130,8 @@ class Pages:
         return answer
 
     def _apply(self, session: Session, step: str, form: Mapping[str, Any], wish: Mapping[str, str]) -> Response:
+        if _is_closed(session, step):  # by an undo in another tab
+            return self._show(session, step, wish)
         try:
             goal = STEP_MODULES[step].take(session, form)
         except (InputError, OSError) as error:
@@ -140,22 +143,32 @@ class Pages:
     def _live(self, request: Request) -> Response:
         """The part of the page that changes while work goes on."""
         session, step = self._find(request)
-        page = self._render(f"parts/{step}.html", session, step, dict(request.query_params), is_live=True)
-        has_failed = any(job.status == FAILED for job in self._content(session, step, {})["jobs"])
-        return HTMLResponse(page, headers={"HX-Refresh": "true"} if has_failed else None)  # to show it beside its field
+        if any(job.status == FAILED for job in self._jobs_of(request)) or _is_closed(session, step):
+            return Response(headers={"HX-Refresh": "true"})  # the whole page shows an error beside its field
+        return HTMLResponse(self._render(f"parts/{step}.html", session, step, dict(request.query_params), is_live=True))
 
     def _stop(self, request: Request) -> Response:
-        session, step = self._find(request)
-        for job in self._content(session, step, {})["jobs"]:
+        for job in self._jobs_of(request):
             job.stop()
-        return RedirectResponse(f"/s/{session.name}/{step}", 303)
+        return self._return(request)
 
     def _again(self, request: Request) -> Response:
+        for job in self._jobs_of(request):
+            if job.status not in (RUNNING, DONE):
+                self._session(request).forget(job)
+        return self._return(request)
+
+    def _jobs_of(self, request: Request) -> list[Job]:
+        """The work that a page shows; none where the step was closed by an undo in another tab."""
         session, step = self._find(request)
-        for job in self._content(session, step, {})["jobs"]:
-            if job.status != RUNNING and job.result is None:
-                session.again(job.task)
-        return RedirectResponse(f"/s/{session.name}/{step}", 303)
+        if _is_closed(session, step):
+            return []
+        jobs: list[Job] = STEP_MODULES[step].show(session, dict(request.query_params))["jobs"]
+        return jobs
+
+    def _return(self, request: Request) -> Response:
+        session, step = self._find(request)
+        return RedirectResponse(f"/s/{session.name}/{step}{_query(request.query_params)}", 303)
 
     def _undo(self, request: Request) -> Response:
         session = self._session(request)
@@ -191,17 +204,13 @@ class Pages:
         problem: str = "",
         words: Mapping[str, str] | None = None,
     ) -> Response:
-        if ORDER.index(step) > session.state.reached:
+        if _is_closed(session, step):
             return RedirectResponse(f"/s/{session.name}/{ORDER[session.state.reached]}", 303)
         page = self._render(f"{step}.html", session, step, wish, problem=problem, words=words or {})
         return HTMLResponse(page, 422 if problem else 200)
 
-    def _content(self, session: Session, step: str, wish: Mapping[str, str]) -> dict[str, Any]:
-        content: dict[str, Any] = STEP_MODULES[step].show(session, wish)
-        return content
-
     def _render(self, template: str, session: Session, step: str, wish: Mapping[str, str], **more: Any) -> str:
-        content = self._content(session, step, wish)
+        content: dict[str, Any] = STEP_MODULES[step].show(session, wish)
         failed = [job.error for job in content["jobs"] if job.status == FAILED]
         problem = more.pop("problem", "") or "".join(failed[:1]) or content.get("failure", "")
         words = more.pop("words", {})
@@ -218,7 +227,17 @@ class Pages:
                 "title": TITLES[step],
                 "problem": problem,
                 "version": __version__,
-                "wish": wish,
+                "query": _query(wish),
                 "is_working": any(job.status == RUNNING for job in content["jobs"]),
             }
         )
+
+
+def _is_closed(session: Session, step: str) -> bool:
+    """Whether the decisions for a step are missing."""
+    return ORDER.index(step) > session.state.reached
+
+
+def _query(wish: Mapping[str, str]) -> str:
+    """What an address asked for, as its end."""
+    return f"?{urlencode(wish)}" if wish else ""

@@ -13,6 +13,7 @@ from mag.app._work import RUNNING, Job, Workshop, key_of, version_of
 from mag.tables.plan import Plan
 
 MAX_UNDO = 100  # states that can be taken back
+MAX_KEPT_JOBS = 30  # that have ended, with their results
 PRIVATE_FOLDER = 0o700
 
 
@@ -46,7 +47,8 @@ class Session:
         self.folder = folder / secrets.token_hex(8)
         self.folder.mkdir(mode=PRIVATE_FOLDER)
         self._workshop, self._lock = workshop, threading.RLock()
-        self._states, self._jobs, self._latest = [TabState()], dict[str, Job](), dict[str, str]()
+        self._states, self._jobs = [TabState()], dict[str, Job]()
+        self._latest: dict[Any, str] = {}  # the key of the latest job of a task, and of a column
         self.shown: dict[str, pathlib.Path] = {}  # by name: the only files that an address of this session gives
         self.published: dict[str, Any] | None = None
 
@@ -96,14 +98,20 @@ class Session:
         return path
 
     def job(self, task: str, **inputs: Any) -> Job:
-        """The job with these inputs: the one that is there, or a new one in place of another of the same task."""
-        key = self._key(task, inputs)
+        """The job with these inputs: the one that is there, or a new one in place of another of the same task.
+
+        Two columns, which two tabs may show, have a job each.
+        """
+        key, kind = self._key(task, inputs), (task, inputs.get("column"))
         with self._lock:
-            if self._latest.get(task) != key and (before := self.find(task)) and before.status == RUNNING:
-                self.again(task)
-            self._latest[task] = key
-            if key not in self._jobs:
-                self._jobs[key] = self._workshop.start(task, inputs)
+            before = self._jobs.get(self._latest.get(kind, ""))
+            if self._latest.get(kind) != key and before is not None and before.status == RUNNING:
+                self.forget(before)
+            self._latest[kind] = key
+            self._jobs[key] = self._jobs.pop(key) if key in self._jobs else self._workshop.start(task, inputs)
+            ended = [one for one in self._jobs.values() if one.status != RUNNING]
+            for job in ended[:-MAX_KEPT_JOBS]:
+                self.forget(job)
             return self._jobs[key]
 
     def failure(self, task: str, **inputs: Any) -> str:
@@ -116,17 +124,17 @@ class Session:
         return key_of(task, inputs | {"version": self.state.path and version_of(self.state.path)})
 
     def find(self, task: str) -> Job | None:
-        """The latest job of a task."""
-        return self._jobs.get(self._latest.get(task, ""))
+        """The latest job of a task that is for no single column."""
+        return self._jobs.get(self._latest.get((task, None), ""))
 
-    def again(self, task: str) -> None:
-        """Forget the latest job of a task, so that it starts anew."""
+    def forget(self, job: Job) -> None:
+        """Stop a job and forget it, so that it starts anew where it is needed."""
         with self._lock:
-            if job := self._jobs.pop(self._latest.pop(task, ""), None):
-                job.stop()
+            self._jobs = {key: one for key, one in self._jobs.items() if one is not job}
+        job.stop()
 
     def close(self) -> None:
         """End all jobs, and remove the files."""
-        for job in self._jobs.values():
+        for job in list(self._jobs.values()):
             job.stop()
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -3,6 +3,7 @@
 import json
 import pathlib
 import random
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from mag._lib.errors import InputError, InputValueError
 from mag.api.names import MethodName
 from mag.api.table_options import COMPARE, accepted
 from mag.app._cells import ColumnsByReading
+from mag.app._commands import mask_words
 from mag.app._work import Desk, version_of
 from mag.files import File, layout_of
 from mag.hierarchy import Hierarchy
@@ -53,7 +55,7 @@ def preview(desk: Desk, path: pathlib.Path, text: Mapping[str, Any]) -> list[lis
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def risk(desk: Desk, path: pathlib.Path, plan: Plan, page: pathlib.Path) -> dict[str, Any]:
+def risk(desk: Desk, path: pathlib.Path, plan: Plan) -> dict[str, Any]:
     """The risk before masking, as a page."""
     file, options = _open(path, plan.text), plan.keywords()
     qi = [*options.get("columns", ()), *options.get("by", ())]
@@ -63,11 +65,14 @@ def risk(desk: Desk, path: pathlib.Path, plan: Plan, page: pathlib.Path) -> dict
     numbers = [roles["weights"]] if roles["weights"] is not None and roles["weights"] not in texts else []
     frame, _ = file.read(numbers, [], texts)
     assessment = assess(frame, qi, **roles)
-    assessment.report(page, overwrite=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        page = pathlib.Path(scratch, "risk.html")
+        assessment.report(page)
+        text = page.read_text(encoding="utf-8")
     records = assessment.classes["records"].to_numpy()
     sizes = [(size, size, int((records == size).sum() * size)) for size in range(1, MAX_CLASS_SIZE)]
     sizes.append((MAX_CLASS_SIZE, int(records.max()), int(records[records >= MAX_CLASS_SIZE].sum())))
-    return {"page": page.read_text(encoding="utf-8"), "sizes": sizes, "summary": assessment.summary}
+    return {"page": text, "sizes": sizes, "summary": assessment.summary}
 
 
 def values(desk: Desk, path: pathlib.Path, text: Mapping[str, Any], column: str) -> list[str]:
@@ -153,10 +158,13 @@ def _draw_records(frame: Any, records: int, owners: Sequence[str]) -> Any:
     return frame.filter(frame[owners[0]].is_in(drawn.implode()))
 
 
-def mask(desk: Desk, arguments: Sequence[str], plan: Plan, place: pathlib.Path, report: pathlib.Path) -> dict[str, Any]:
-    """Run `mag mask` in the private folder, with the plan saved at this place: its JSON and its report."""
-    plan.save(place, overwrite=True)
-    return {"manifest": run_json(desk, arguments), "page": report.read_text(encoding="utf-8")}
+def mask(desk: Desk, path: pathlib.Path, plan: Plan, ending: str) -> dict[str, Any]:
+    """Run `mag mask` in the private folder: its JSON and its report; a run that is stopped is in nobody's way."""
+    with tempfile.TemporaryDirectory() as scratch:
+        out, place, report = (pathlib.Path(scratch, f"masked{end}") for end in (ending, ".plan.toml", ".report.html"))
+        plan.save(place)
+        manifest = run_json(desk, [*mask_words(path, out, place, report), "--json"])
+        return {"manifest": manifest, "page": report.read_text(encoding="utf-8")}
 
 
 def publish(

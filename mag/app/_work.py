@@ -34,16 +34,36 @@ class Job:
     parts: list[Any] = field(default_factory=list)
     result: Any = None
     error: str = ""
-    process: "Process | None" = None
     ended: threading.Event = field(default_factory=threading.Event)
+    _process: "Process | None" = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def stop(self) -> None:
         """End the work; the parts that are there remain."""
-        if self.status == RUNNING:
+        with self._lock:
+            if self.status != RUNNING:
+                return
             self.status = STOPPED
-            self.ended.set()
-            if self.process is not None:
-                self.process.end()
+        self.ended.set()
+        if self._process is not None:
+            self._process.end()
+
+    def begin(self, process: "Process") -> bool:
+        """Let a process work, unless the job was stopped."""
+        with self._lock:
+            if self.status == RUNNING:
+                self._process = process
+            return self.status == RUNNING
+
+    def finish(self, error: str, result: Any = None) -> bool:
+        """Take the result or an error, unless the job was stopped; its process ends then."""
+        with self._lock:
+            if self.status != RUNNING:
+                return False
+            self.error, self.result = error, result
+            self.status = FAILED if error else DONE
+        self.ended.set()
+        return True
 
     def wait(self) -> Any:
         """The result, of work that is short; an error is raised again."""
@@ -71,6 +91,10 @@ class Process:
         assert self._process.stdin is not None
         pickle.dump((task, inputs), self._process.stdin)
         self._process.stdin.flush()
+
+    def is_alive(self) -> bool:
+        """Whether it can take a task."""
+        return self._process.poll() is None
 
     def hear(self) -> tuple[str, Any]:
         """The next message; "ended" if the process has gone."""
@@ -119,9 +143,12 @@ class Workshop:
         return job
 
     def _follow(self, job: Job, inputs: dict[str, Any]) -> None:
-        process = self._take()
-        job.process = process
-        if job.status == STOPPED:
+        try:
+            process = self._take()
+        except OSError as error:  # no memory, or too many processes
+            job.finish(sentence_of(error))
+            return
+        if not job.begin(process):
             self._give_back(process)
             return
         with contextlib.suppress(OSError):
@@ -133,24 +160,18 @@ class Workshop:
             else:
                 job.fraction = content
             kind, content = process.hear()
-        if job.status == STOPPED:
-            return
         if kind == "ended":
-            job.error = "The process that computes has ended; there may not be enough memory."
-        elif kind == FAILED:
-            job.error = content
-        job.result = content if kind == DONE else None
-        job.status = DONE if kind == DONE else FAILED
-        job.ended.set()
-        if kind != "ended":
+            job.finish("The process that computes has ended; there may not be enough memory.")
+        elif job.finish(*(("", content) if kind == DONE else (content,))):
             self._give_back(process)
 
     def _take(self) -> Process:
         with self._lock:
-            if self._idle:
-                return self._idle.pop()
+            while self._idle:
+                if (process := self._idle.pop()).is_alive():
+                    return process
             process = Process(self._command, self._folder)
-            self._every = [one for one in self._every if one._process.poll() is None] + [process]
+            self._every = [one for one in self._every if one.is_alive()] + [process]
             return process
 
     def _give_back(self, process: Process) -> None:

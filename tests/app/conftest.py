@@ -5,7 +5,6 @@ import http.client
 import os
 import pathlib
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -15,9 +14,7 @@ import urllib.parse
 
 import pytest
 
-CHROMIUM = os.environ.get("MAG_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-SWITCHES = ("no-sandbox", "disable-gpu", "disable-background-networking", "disable-component-update")
-ARGUMENTS = [f"--{name}" for name in (*SWITCHES, "disable-sync", "no-first-run")]
+from tests.report.browser import CHROMIUM, FLAGS, PATIENCE_SECONDS
 
 
 class Running:
@@ -38,7 +35,7 @@ class Running:
 
     def end(self, number=signal.SIGTERM):
         self.process.send_signal(number)
-        self.process.wait(20)
+        self.process.wait(PATIENCE_SECONDS)
 
 
 @contextlib.contextmanager
@@ -89,7 +86,7 @@ class Client:
         self.heard = []
 
     def ask(self, path, method="GET", body=None, **headers):
-        connection = http.client.HTTPConnection(self.host, timeout=30)
+        connection = http.client.HTTPConnection(self.host, timeout=PATIENCE_SECONDS)
         own = {"Host": self.host} | ({"Cookie": self.cookie} if self.cookie else {})
         own |= {"Content-Type": "application/x-www-form-urlencoded"} if body is not None else {}
         own |= {name.replace("_", "-"): value for name, value in headers.items()}
@@ -114,7 +111,8 @@ class Client:
 
     def exchange(self, *lines, body=b""):
         """Send bytes as they are; all that is answered until the server closes the connection."""
-        with socket.create_connection(("127.0.0.1", int(self.host.partition(":")[2])), timeout=60) as connection:
+        with socket.create_connection(("127.0.0.1", int(self.host.partition(":")[2]))) as connection:
+            connection.settimeout(PATIENCE_SECONDS)
             connection.sendall("\r\n".join([*lines, "Connection: close", "", ""]).encode("latin-1") + body)
             return b"".join(iter(lambda: connection.recv(65536), b"")).decode("latin-1")
 
@@ -126,11 +124,8 @@ class Client:
 
     def settle(self, step):
         """Ask again until no work goes on."""
-        deadline = time.monotonic() + 100
-        while 'hx-trigger="load' in (text := self.ask(f"{self.place}/{step}")[1]):
-            assert time.monotonic() < deadline, text
-            time.sleep(0.2)
-        return text
+        asked = (self.ask(f"{self.place}/{step}")[1] for _ in range(PATIENCE_SECONDS * 5) if not time.sleep(0.2))
+        return next(text for text in asked if 'hx-trigger="load' not in text)
 
     def send(self, step, **form):
         return self.ask(f"{self.place}/{step}", "POST", form, Origin=self.app.origin)
@@ -153,19 +148,21 @@ def chromium():
     if CHROMIUM is None:
         pytest.skip("Chromium is missing")
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        limit = PATIENCE_SECONDS * 1000
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS.split(), timeout=limit)
         yield browser
         browser.close()
 
 
 class Browser:
-    """A page, everything that the server has sent to it, and what a user does on it."""
+    """A page, everything that the server has sent to it, and what a user does on it.
 
-    WAIT_MS = 100_000  # milliseconds to wait for work, which may compile
+    What leads to another page ends when that page is there: nothing may be read from the page before.
+    """
 
     def __init__(self, context, app):
+        context.set_default_timeout(PATIENCE_SECONDS * 1000)
         self.page, self.app = context.new_page(), app
-        self.page.set_default_timeout(self.WAIT_MS)
         self.bodies, self.complaints, self.elsewhere = [], [], []
         self.page.on("response", self._hear)
         self.page.on("console", lambda message: message.type == "error" and self.complaints.append(message.text))
@@ -192,10 +189,20 @@ class Browser:
         self.wait("text=Continue to roles")
 
     def wait(self, what):
-        self.page.wait_for_selector(what, timeout=self.WAIT_MS)
+        self.page.wait_for_selector(what)
 
     def press(self, label):
-        self.page.get_by_role("button", name=label, exact=True).first.click()
+        """Press a button, which loads a page."""
+        with self.loading():
+            self.page.get_by_role("button", name=label, exact=True).first.click()
+
+    @contextlib.contextmanager
+    def loading(self):
+        """A block that loads a page, which may have the same address."""
+        self.page.evaluate("document.documentElement.id = 'before'")
+        yield
+        self.page.wait_for_selector("html:not(#before) footer", state="attached")
+        self.page.wait_for_load_state()
 
     def settle(self):
         """Until no work goes on."""

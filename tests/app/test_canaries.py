@@ -5,6 +5,8 @@ import signal
 
 import pytest
 
+from tests.report.browser import PATIENCE_SECONDS
+
 N = 90
 INCOMES = random.Random(7).sample(range(1_000_003, 9_999_999, 2), N)
 CANARIES = (
@@ -88,7 +90,7 @@ def test_no_answer_shows_a_value_that_nobody_asked_to_see(start, visitor, secret
         if step == "open" and response.status == 303:
             client.send("undo?step=open")
     app.process.send_signal(signal.SIGTERM)
-    said = "".join(app.process.communicate(timeout=20))
+    said = "".join(app.process.communicate(timeout=PATIENCE_SECONDS))
     assert len(client.heard) > 40
     assert refused > 10
     for place, text in [*client.heard, ("the terminal", said)]:

@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+PATIENCE_SECONDS = 900  # until something hangs: a busy machine may compile for minutes
 FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-background-networking --disable-sync "
     "--disable-component-update --no-first-run --hide-scrollbars"
@@ -25,4 +26,4 @@ def opened(page: str, width: int, height: int, *options: str, onload: str = "") 
         path.write_text(f"<!DOCTYPE html><meta charset=utf-8>{text}", encoding="utf-8")
         command = [CHROMIUM or "chromium", *FLAGS.split(), f"--user-data-dir={scratch}/profile"]
         command += [f"--window-size={max(width, 500)},{height + 100}", *options, path.as_uri()]
-        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
+        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE_SECONDS).stdout

@@ -85,8 +85,11 @@ def take(session: Session, form: Mapping[str, Any]) -> str:
     else:
         how = str(form.get("how"))
         inputs = {"column": column.name, "how": how, "details": _details(session, how, form)}
-        session.again("grow")  # its file may have changed
-        settings["hierarchies"] = session.job("grow", path=session.path, text=dict(session.state.text), **inputs).wait()
+        job = session.job("grow", path=session.path, text=dict(session.state.text), **inputs)
+        try:
+            settings["hierarchies"] = job.wait()
+        finally:
+            session.forget(job)  # its file may change
     columns = list(session.plan.columns)
     columns[place] = replace(column, settings=settings)
     session.change(f"the hierarchy of {column.name}", plan=replace(session.plan, columns=tuple(columns)))

@@ -9,7 +9,7 @@ from mag._lib.errors import InputValueError
 from mag.app._commands import command_line, mask_words, script
 from mag.app._fields import SWITCH, FormField
 from mag.app._session import Session
-from mag.app._work import DONE
+from mag.app._work import DONE, RUNNING
 from mag.app.steps import result
 
 NEVER_REPLACED = "It never replaces a file that is read."
@@ -62,7 +62,8 @@ def take(session: Session, form: Mapping[str, Any]) -> str:
         "command": command_line(shown),
         "script": text,
     }
-    session.again("publish")
+    if (before := session.find("publish")) is not None and before.status != RUNNING:
+        session.forget(before)  # a second click does not start anew what goes on
     session.job(
         "publish",
         arguments=[*words, "--json", *(["--overwrite"] if overwrite else [])],

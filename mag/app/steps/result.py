@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from mag.app._commands import mask_words
 from mag.app._session import Session
 from mag.app._work import Job
 from mag.files import File
@@ -11,12 +10,8 @@ from mag.report import inner_html, split_section
 
 
 def inputs_of(session: Session) -> dict[str, Any]:
-    """What the masking of the present plan needs: it writes into the private folder."""
-    out = session.folder / f"masked{target_ending(session)}"
-    plan, report = session.folder / "masked.plan.toml", session.folder / "masked.report.html"
-    words = mask_words(session.path, out, plan, report)
-    words += ["--overwrite", "--json"]
-    return {"arguments": words, "plan": session.plan, "place": plan, "report": report}
+    """What the masking of the present plan needs."""
+    return {"path": session.path, "plan": session.plan, "ending": target_ending(session)}
 
 
 def job_of(session: Session) -> Job:
