@@ -114,6 +114,17 @@ def test_engines_distinguish_what_the_recount_distinguishes(library, name):
     assert lazy_sizes(LAZY[library](HOSTILE), [name]) == sizes(HOSTILE, [name])
 
 
+def test_objects_in_dask_are_texts_and_kinds_of_missing_cells():
+    """Where Dask does not make them strings; pandas would take None and NaN for one."""
+    dask, frames = pytest.importorskip("dask"), pytest.importorskip("dask.dataframe")
+    table = pd.DataFrame({"text": pd.Series(["a", None, np.nan, "A", "float", None], dtype=object), "other": object()})
+    with dask.config.set({"dataframe.convert-string": False}):
+        frame = frames.from_pandas(table, npartitions=3, sort=False)
+        assert lazy_sizes(frame, ["text"]) == sizes(table, ["text"]) == [1, 1, 1, 1, 2]
+        with pytest.raises(mag.InputTypeError, match="column 'other' holds Python objects, which its engine cannot"):
+            lazy_sizes(frame, ["other"])
+
+
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning", "ignore::DeprecationWarning")
 def test_spark_distinguishes_what_the_recount_distinguishes(spark):
     """One test: a session takes as long to start as all columns to count."""

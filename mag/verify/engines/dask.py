@@ -24,7 +24,7 @@ def compare_exactly(table: Any, keys: list[Any], values: list[Any]) -> nw.LazyFr
         made = {f"key{place}": _exact(pd, name, part[name]) for place, name in enumerate(keys)}
         return pd.DataFrame(made | {f"value{place}": part[name] for place, name in enumerate(values)})
 
-    return nw.from_native(table.map_partitions(select))
+    return nw.from_native(table.map_partitions(select, meta=select(table._meta)))
 
 
 def _is_comparable(pd: Any, dtype: Any) -> bool:
@@ -52,8 +52,15 @@ def _exact(pd: Any, name: Any, column: Any) -> Any:
     if column.dtype == object:
         if not _is_text(pd, column):
             raise cannot_compare(name, "Python objects", REMEDY)
-        return column.astype("string")
+        return pd.Series([_text(cell) for cell in column.array], index=column.index, dtype="string")
     return column
+
+
+def _text(cell: Any) -> str:
+    """A text, or the kind of a missing cell: pandas takes None and NaN for one."""
+    if isinstance(cell, str):
+        return f"text {cell}"
+    return type(cell).__name__ + (np.float64(cell).tobytes().hex() if isinstance(cell, float) else "")
 
 
 def _is_text(pd: Any, cells: Any) -> bool:
