@@ -1,6 +1,7 @@
 """The how-to pages on checks elsewhere, with the real libraries: their files are written and run as they are shown.
 
-Great Expectations and dbt are not in the extra `test`; where they are not installed, their tests skip.
+Great Expectations and dbt are not in the extra `test`; where they are not installed, their tests skip.  `.ci/howto`
+installs them.
 """
 
 import os
