@@ -53,10 +53,10 @@ def repeated_names(names: Iterable[Hashable]) -> list[Hashable]:
 
 
 def is_name(name: Any, known: Collection[Hashable]) -> bool:
-    """Whether `name` is a column name; unhashable values never are."""
+    """Whether `name` is a column name; unhashable values and columns themselves never are."""
     try:
         return hash(name) is not None and name in known
-    except TypeError:
+    except (TypeError, ValueError):  # a column has no truth value
         return False
 
 
@@ -66,6 +66,13 @@ def names_of(names: Any, known: Collection[Hashable]) -> list[Hashable]:
         return []
     single = isinstance(names, (str, bytes)) or not hasattr(names, "__iter__") or is_name(names, known)
     return [names] if single else list(names)
+
+
+def name_of_one(role: str, name: Any, known: Collection[Hashable], table: str = "the table") -> Hashable:
+    """The name of the one column of a role; others, such as the cells of a column, are not quoted."""
+    if len(listed := names_of(name, known)) != 1:
+        raise InputValueError(f"{role} must name one column of {table}; got {len(listed)}.")
+    return listed[0]
 
 
 def assign_roles(

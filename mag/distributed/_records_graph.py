@@ -10,7 +10,7 @@ import numpy as np
 
 from mag._lib.checks import flag, fraction, integer, one_of, unused
 from mag._lib.errors import InputValueError
-from mag._lib.roles import names_of
+from mag._lib.roles import name_of_one, names_of
 from mag.costs import COSTS
 from mag.distributed import _frames, _strata
 from mag.distributed._graph import Key, Tasks
@@ -105,6 +105,7 @@ class RecordRoles:
 def check_roles(dtypes: Mapping[Any, Any], roles: dict[str, Any], publish_unit: bool) -> RecordRoles:
     """Roles of the columns of a frame; every column has one, and masked ones are numbers."""
     known, keep, by, weights, unit = list(dtypes), roles["keep"], roles["by"], roles["weights"], roles["unit"]
+    unit = None if unit is None else name_of_one("unit", unit, known, "X")
     if weights is not None:
         _frames.check_weights(weights, dtypes)
         keep = list(dict.fromkeys([*names_of(keep, known), weights]))

@@ -8,7 +8,7 @@ import numpy as np
 
 from mag import __version__
 from mag._lib.errors import InputValueError
-from mag._lib.roles import names_of
+from mag._lib.roles import name_of_one, names_of
 from mag.distributed._frames import columns_to_group
 from mag.distributed._results import ScaledRecords, ScaledRelease
 from mag.tables import Guarantee
@@ -35,6 +35,8 @@ class Engine:
 def release(X: Any, k: int, drop: Any, roles: dict[str, Any], options: dict[str, Any], engine: Engine) -> ScaledRelease:
     """Mask, hold and count."""
     known, unit = list(X.columns), roles["unit"]
+    if unit is not None:
+        roles |= {"unit": (unit := name_of_one("unit", unit, known, "X"))}
     dropped = names_of(drop, known)
     if wrong := [name for name in dropped if name not in known]:
         raise InputValueError(f"drop must name columns of X; got {wrong[0]!r}.")

@@ -9,7 +9,7 @@ import numpy as np
 from mag._lib import checks
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.nearest import ask_nearest
-from mag._lib.roles import assign_roles, is_name, names_of, repeated_names
+from mag._lib.roles import assign_roles, is_name, name_of_one, names_of, repeated_names
 from mag._lib.wording import named
 from mag.api.method import check_keywords
 from mag.api.options import cost_of, generator_of, progress_of
@@ -199,9 +199,8 @@ def roles_of(names: Sequence[Hashable], options: Options, demands: Sequence[Sens
         requested["keep"] = [name for name in kept if name in listed or name not in sensitive]
         requested["sensitive"] = sensitive
     for option in ("unit", "household"):
-        if own := names_of(getattr(options, option), names):
-            if len(own) > 1:
-                raise InputValueError(f"{option} must name one column of the table; got {len(own)}.")
+        if getattr(options, option) is not None:
+            own = [name_of_one(option, getattr(options, option), names)]
             if options.scope == "per-column" and option == "household":
                 raise InputValueError(f"{option} is for {named('scope', 'joint')}; got {named('scope', 'per-column')}.")
             requested["drop"] = [name for name in names_of(requested["drop"], names) if name != own[0]]

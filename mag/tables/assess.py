@@ -6,7 +6,7 @@ from typing import Any
 
 from mag._lib import checks
 from mag._lib.errors import InputValueError
-from mag._lib.roles import Sentences, assign_roles, is_name
+from mag._lib.roles import Sentences, assign_roles, is_name, name_of_one
 from mag._lib.wording import named
 from mag.frames import frame_of, is_lazy
 from mag.frames.build import build_frame
@@ -148,11 +148,10 @@ def _read_roles(
 ) -> dict[str, list[Hashable]]:
     """The columns of every role, each in one."""
     requested = {"qi": qi, "unit": unit, "household": household, "sensitive": sensitive, "others": None}
+    for role, name in (("unit", unit), ("household", household)):
+        requested[role] = None if name is None else [name_of_one(role, name, names)]
     requested["weights"] = weights if is_name(weights, names) else None
     roles = assign_roles(requested, names, "the table", ONE_ROLE, "others")
-    for role in ("unit", "household"):
-        if len(roles[role]) > 1:
-            raise InputValueError(f"{role} must name one column; got {len(roles[role])}.")
     if len(roles["qi"]) > MAX_KEYS:
         raise InputValueError(f"qi must name at most {MAX_KEYS} columns; got {len(roles['qi'])}.")
     return roles

@@ -10,7 +10,7 @@ from mag import verify
 from mag._lib import checks
 from mag._lib.class_sizes import CountedDemand, SizeDemand
 from mag._lib.errors import InputTypeError, InputValueError
-from mag._lib.roles import is_name, names_of, offer_columns
+from mag._lib.roles import is_name, name_of_one, names_of, offer_columns
 from mag.frames import frame_of, is_lazy
 from mag.frames.lazy import names_of_lazy
 from mag.tables._sensitive import Promise, demands_of, recount_promises
@@ -120,6 +120,7 @@ def check(
     checks.integer("k", k, 1, 2**53, "2**53")
     if not columns:
         raise InputValueError("qi must name at least one column; got none.")
+    unit = None if unit is None else name_of_one("unit", unit, names)
     wishes = dict.fromkeys(_known(names_of(sensitive, names), names, "sensitive"), 2) | _by_column(
         "diversity", diversity
     )

@@ -21,6 +21,7 @@ from mag._lib import checks
 from mag._lib.cells import IncomparableError, words_of_arrow
 from mag._lib.errors import REPORT, InputTypeError, InputValueError, NotAnonymousError
 from mag._lib.foreign import refused_as
+from mag._lib.roles import name_of_one
 from mag._lib.rowhash import classes, neighbors
 from mag.frames import Frame, frame_of, is_lazy
 from mag.hierarchy import Hierarchy
@@ -243,6 +244,7 @@ def smallest(tokens: list[np.ndarray]) -> int:
 
 def cells_of_unit(frame: Frame, unit: Hashable, rows: np.ndarray | None = None, option: str = "unit") -> list[Any]:
     """The unit of each record, or of the records at these places; raise where one is missing."""
+    unit = name_of_one(option, unit, frame.names)
     _require_names(frame, [unit], option)
     with _readable(unit):
         cells = as_list(_column(frame, unit) if rows is None else _contained.take(_column(frame, unit), rows))

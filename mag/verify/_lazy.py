@@ -7,6 +7,7 @@ import narwhals as nw
 import numpy as np
 
 from mag._lib.errors import InputTypeError, InputValueError
+from mag._lib.roles import name_of_one
 from mag.frames.lazy import in_one_sentence, names_of_lazy
 from mag.verify.engines import compare_exactly
 
@@ -56,7 +57,8 @@ def count_lazily(
 
 def count_units_lazily(table: Any, columns: Sequence[Hashable], unit: Hashable) -> tuple[np.ndarray, np.ndarray]:
     """How many units, and how many records, each class has; raise where a unit is missing."""
-    require_known(names_of_lazy(table), [unit], "unit")
+    unit = name_of_one("unit", unit, known := names_of_lazy(table))
+    require_known(known, [unit], "unit")
     if missing := count_missing_lazily(table, [unit])[0]:
         raise InputValueError(f"unit must not have missing cells; got {missing} in {unit!r}.")
     records, units = count_lazily(table, columns, unit)

@@ -687,6 +687,10 @@ def test_mistakes_with_units():
         group(frame.drop(columns="ward"), 400, by=(), unit="person").masked.compute()
     with pytest.raises(mag.InputValueError, match="unit must name columns of X; got 'doctor'"):
         group(frame, 5, unit="doctor")
+    for cells in (table["person"].to_numpy(), frame["person"]):
+        for call in (group, mag.distributed.microaggregate):
+            with pytest.raises(mag.InputValueError, match=rf"unit must name one column of X; got {len(table)}\.$"):
+                call(frame, 5, unit=cells)
     with pytest.raises(mag.InputValueError, match="by and unit must not overlap; got 'ward'"):
         group(frame, 5, unit="ward", keep="person")
     wrong = {

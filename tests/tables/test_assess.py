@@ -190,7 +190,7 @@ MISTAKES = {
     "unknown": ({"qi": "agee"}, "qi must name columns of the table; got 'agee', which it does not have, did you mean"),
     "two roles": ({"unit": "age"}, "a column must have one role; 'age' is in qi and unit."),
     "weights in qi": ({"weights": "age"}, "a column must have one role; 'age' is in qi and weights."),
-    "two units": ({"unit": ["person", "home"]}, "unit must name one column; got 2."),
+    "two units": ({"unit": ["person", "home"]}, "unit must name one column of the table; got 2."),
     "text weights": ({"weights": "illness"}, "weights must hold numbers"),
     "no weights": ({"weights": "wait"}, "weights must name a column of the table or be an array; got 'wait'."),
     "short weights": ({"weights": [1.0]}, f"weights must hold one weight per record, n={N}; got 1."),

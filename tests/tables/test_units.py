@@ -264,6 +264,38 @@ def test_wrong_calls_are_one_sentence(options, sentence):
     assert "\n" not in str(error.value)
 
 
+NEEDLE = 86421357
+CALLS = {
+    "microaggregate": lambda table, unit: mag.microaggregate(table, 3, ["age", "cost"], unit=unit, rest="drop"),
+    "household": lambda table, unit: mag.microaggregate(table, 3, ["age", "cost"], household=unit, rest="drop"),
+    "compare": lambda table, unit: mag.compare(table, 3, ["age", "cost"], unit=unit),
+    "generalize": lambda table, unit: mag.generalize(
+        table, 3, "ward", hierarchies={"ward": mag.Hierarchy([["a", "*"], ["b", "*"]])}, unit=unit, rest="drop"
+    ),
+    "suppress": lambda table, unit: mag.suppress(table, 3, ["age", "ward"], unit=unit, rest="drop"),
+    "check": lambda table, unit: mag.check(table, 3, "age", unit=unit),
+    "check of a lazy frame": lambda table, unit: mag.check(pl.from_pandas(table).lazy(), 3, "age", unit=unit),
+    "assess": lambda table, unit: mag.assess(table, "age", unit=unit),
+    "household of assess": lambda table, unit: mag.assess(table, "age", household=unit),
+    "recount": lambda table, unit: mag.verify.recount(table, ["age"], unit=unit),
+    "recount of a lazy frame": lambda table, unit: mag.verify.recount(pl.from_pandas(table).lazy(), ["age"], unit=unit),
+    "wildcard": lambda table, unit: mag.verify.recount_wildcard(table, ["age"], unit=unit),
+}
+
+
+@pytest.mark.parametrize("form", ["array", "series", "list", "none"])
+@pytest.mark.parametrize("call", CALLS)
+def test_cells_in_place_of_a_name_are_refused_and_not_quoted(call, form):
+    table = visits()
+    table["patient"] += NEEDLE
+    unit = {"array": table["patient"].to_numpy(), "series": table["patient"], "list": table["patient"].tolist()}
+    with pytest.raises(mag.InputError) as error:
+        CALLS[call](table, unit.get(form, []))
+    counted = 40 if form in unit else 0
+    option = "household" if "household" in call else "unit"
+    assert str(error.value) == f"{option} must name one column of the table; got {counted}."
+
+
 @pytest.mark.parametrize(
     "call",
     {
