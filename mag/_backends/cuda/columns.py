@@ -132,6 +132,7 @@ class ColumnBatch:
         with self._finishing:  # threads may read one result together, and columns are labeled again in place
             if self._final:
                 return True
+            self.device.wait_for(self._queued)  # first: Ctrl-C in between must leave the event of the call
             try:
                 return self._finish()
             finally:  # what is queued after an error or Ctrl-C writes to labels, too: the next reader waits for it
@@ -141,7 +142,6 @@ class ColumnBatch:
         self._queued = self.device.record_event()
 
     def _finish(self) -> bool:
-        self.device.wait_for(self._queued)
         if self._computed_flags is None:
             self._computed_flags = self.device.host(self.flags)
         flags = self._computed_flags

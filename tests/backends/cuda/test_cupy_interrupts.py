@@ -15,6 +15,7 @@ import pytest
 import mag
 from mag._backends.cuda import columns as pipeline
 from mag._backends.cuda import hybrid
+from mag._backends.cuda.launch import Device
 
 pytestmark = pytest.mark.gpu
 
@@ -202,6 +203,24 @@ def test_an_interrupted_result_can_be_read_again_on_any_stream(emulated, call, e
         interrupted(emulated, number, lambda: call.read(call.second))
         call.read(call.third)
         call.read(call.second)
+
+
+@lazy
+def test_an_interrupt_before_a_reader_waits(cupy, monkeypatch):
+    """The next reader waits for the call all the same."""
+    by_host, data, function, names = CALLS["columns"]
+    call, wait_for = Call(cupy, data, function, names), Device.wait_for
+
+    def interrupt(device, event):
+        monkeypatch.setattr(Device, "wait_for", wait_for)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pipeline, "host_is_sooner", lambda *shape: by_host)
+    call.begin()
+    monkeypatch.setattr(Device, "wait_for", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        call.read(call.second)
+    call.read(call.third)
 
 
 @lazy

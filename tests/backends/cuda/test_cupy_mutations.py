@@ -53,8 +53,8 @@ EDITS = [
     (
         "flags are read before the call has computed them",
         "columns",
-        "        self.device.wait_for(self._queued)\n        if self._computed_flags",
-        "        if self._computed_flags",
+        "            self.device.wait_for(self._queued)  # first",
+        "            # first",
     ),
     ("what a call queued last is not recorded", "columns", "        columns._record_queued()\n", ""),
     (
@@ -113,6 +113,13 @@ EDITS = [
         "facts",
         "            try:\n                yield\n            finally:\n                surely(self.defer_reuse)\n",
         "            yield\n            self.defer_reuse()\n",
+    ),
+    (
+        "a reader that Ctrl-C ends before it waits records that nothing is queued",
+        "columns",
+        "            self.device.wait_for(self._queued)  # first: Ctrl-C in between must leave the event of the call\n"
+        "            try:\n",
+        "            try:\n                self.device.wait_for(self._queued)\n",
     ),
     (
         "flags are read again after columns were labeled again",
