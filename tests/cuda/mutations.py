@@ -24,12 +24,18 @@ def in_a_process(file, old, new, home):
     return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
 
 
+def assert_applicable(edits):
+    """That the code of every edit is still there: code that moves must not leave an edit behind."""
+    for file, old, new in edits:
+        assert old in (sources.folder() / file).read_text(), (file, old)
+        assert old != new, (file, old)
+
+
 def assert_noticed(file, old, new, home):
     """That `notices` of a file of tests finds an edit, and nothing where there is none."""
-    edits = (sources.folder() / file).read_text().count(old)
     done = in_a_process(file, old, new, home)
     if not new:
-        assert (edits, done.returncode) == (0, 0), done.stderr
+        assert (old in (sources.folder() / file).read_text(), done.returncode) == (False, 0), done.stderr
         return
-    assert edits >= 1, "the edit no longer applies"
+    assert_applicable([(file, old, new)])
     assert done.returncode == 7 or done.returncode < 0, done.stderr

@@ -15,7 +15,7 @@ from mag._backends.cuda.launch import Device
 from mag.costs import COSTS
 from mag.solvers.extensions import diagonal
 from tests.cuda.host import ORDERS, DoesNotCompile
-from tests.cuda.mutations import assert_noticed
+from tests.cuda.mutations import assert_applicable, assert_noticed
 from tests.cuda.runs import HOST, Resident, live, on, staggered
 from tests.data.columns import SHAPES, data
 from tests.data.hostile import integer_columns, real_columns
@@ -209,6 +209,10 @@ def notices(module):
         return True
     finally:
         hybrid.ENTRIES = before
+
+
+def test_every_edit_can_still_be_made():
+    assert_applicable(EDITS)
 
 
 @pytest.mark.mutation

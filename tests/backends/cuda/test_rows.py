@@ -12,7 +12,7 @@ from mag._backends.cuda.launch import Device
 from mag._lib import arrays
 from mag.costs import COSTS
 from tests.cuda.host import DoesNotCompile
-from tests.cuda.mutations import assert_noticed
+from tests.cuda.mutations import assert_applicable, assert_noticed
 from tests.cuda.runs import HOST, Resident, live, problem
 from tests.cuda.tables import tables
 from tests.data.hostile import integer_columns, real_columns
@@ -178,6 +178,10 @@ def notices(module):
         raise
     except RuntimeError:
         return True
+
+
+def test_every_edit_can_still_be_made():
+    assert_applicable(EDITS)
 
 
 @pytest.mark.mutation

@@ -10,7 +10,7 @@ from mag._backends.cuda.sources import FOR_THE_CPU
 from mag.costs import COSTS
 from mag.solvers import block
 from tests.cuda.host import ORDERS, DoesNotCompile
-from tests.cuda.mutations import assert_noticed
+from tests.cuda.mutations import assert_applicable, assert_noticed
 from tests.cuda.runs import HOST, Resident, live, on, problem
 from tests.data.hostile import integer_columns, real_columns
 
@@ -168,6 +168,10 @@ def notices(module):
         raise
     except RuntimeError:
         return True
+
+
+def test_every_edit_can_still_be_made():
+    assert_applicable(EDITS)
 
 
 @pytest.mark.mutation
