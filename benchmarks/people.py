@@ -1,5 +1,7 @@
 """Units, households, sets and suppressed cells of random tables: `python -m benchmarks.people [-n 10000] [--seed 0]`.
 
+Also units and households of Parquet files, masked in parts or by column, and of the estimator.
+
 n tables of each kind are masked, recoded or suppressed with options that are drawn, too.  What comes out is counted in
 plain Python, by dictionaries of cells and, for wildcards, record by record; no code of the package takes part.  The
 last line counts classes with fewer than k records, units or households, and other broken promises, which must be 0.
@@ -11,11 +13,14 @@ import concurrent.futures
 import itertools
 import multiprocessing
 import os
+import pathlib
+import tempfile
 import time
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -23,9 +28,12 @@ import pandas as pd
 import mag
 from benchmarks._measure import show
 from mag import InputError
+from mag.tables import _parquet
 
 CHUNK = 100  # cases that a process runs before it reports
 JOBS = [["nurse", "health", "*"], ["doctor", "health", "*"], ["cook", "food", "*"], ["baker", "food", "*"]]
+MOST, MOST_OF_FILES = 40, 200  # records
+ROWS_PER_GROUP, LEAST_MEMORY = 10, 14_000  # of small files, so that they have several parts; bytes
 SHOWN = 5  # broken promises that are printed in full
 
 
@@ -38,7 +46,7 @@ class Draw:
 
     def __init__(self, kind: str, seed: int) -> None:
         self.rng = np.random.default_rng([seed, *kind.encode()])
-        self.table = self._draw_table()
+        self.table = self._draw_table(MOST_OF_FILES if kind == "files" else MOST)
         self.k = int(self.rng.integers(1, 5))
         self.options: dict[str, Any] = {"keep": "id", "rest": "drop"}
 
@@ -58,8 +66,8 @@ class Draw:
         """The column of people, or of households, as the unit."""
         self.options["unit"] = str(self.rng.choice(["person", "home"]))
 
-    def _draw_table(self) -> pd.DataFrame:
-        rng, n = self.rng, int(self.rng.integers(6, 40))
+    def _draw_table(self, most: int) -> pd.DataFrame:
+        rng, n = self.rng, int(self.rng.integers(6, most))
         n_people = int(rng.integers(max(2, n // 4), n + 1))
         person = rng.integers(0, n_people, n)
         if self.chance(0.3):  # one person has nearly all records
@@ -254,6 +262,51 @@ def suppression_case(draw: Draw, missing: Literal["value", "wildcard"]) -> None:
             raise BrokenError("a published cell that is not the record's own")
 
 
+def file_case(draw: Draw) -> None:
+    """Classes of a Parquet file, masked in parts or by column, have k units, and k_household households."""
+    columns, joint = ["age", "cost"], draw.chance(0.7)
+    draw.options["scope"] = "joint" if joint else "per-column"
+    if not joint or draw.chance(0.8):
+        draw.count_people()
+    if joint and draw.options.get("unit") != "home" and draw.chance(0.4):
+        draw.options |= {"household": "home", "k_household": int(draw.rng.integers(1, 4))}
+    if draw.chance(0.3):
+        draw.options["by"] = "region"
+    if draw.chance(0.9):
+        draw.options["missing"] = "group"
+    if joint and draw.chance(0.7):
+        draw.options["memory"] = LEAST_MEMORY
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(_parquet, "ROWS_PER_GROUP", ROWS_PER_GROUP):
+        raw, masked = (str(pathlib.Path(folder, f"{name}.parquet")) for name in ("raw", "masked"))
+        draw.table.to_parquet(raw, row_group_size=int(draw.rng.integers(5, 50)))
+        mag.microaggregate(raw, draw.k, columns, output=masked, **draw.options)
+        published = pd.read_parquet(masked)
+    by = [name for name in ("region",) if "by" in draw.options]
+    members = members_of(draw, published, draw.options.get("unit"))
+    for names in [columns] if joint else [[name] for name in columns]:
+        require(least(cells_of(published, [*by, *names]), members), draw.k, "records or units")
+    if "household" in draw.options:
+        homes = members_of(draw, published, "home")
+        require(least(cells_of(published, [*by, *columns]), homes), draw.options["k_household"], "households")
+
+
+def estimator_case(draw: Draw) -> None:
+    """Records that `fit_transform` masks alike are of k units, and of k_household households."""
+    columns, owners = draw.some(["age", "cost", "rent"]), {}
+    table = draw.table.dropna(subset=columns)
+    k_household = int(draw.rng.integers(1, 4)) if draw.chance(0.5) else None
+    if k_household is None or draw.chance(0.5):
+        owners["unit"] = table["person"]
+    if k_household is not None:
+        owners["household"] = table["home"].to_numpy()
+    values = table[columns] if draw.chance(0.5) else table[columns].to_numpy()
+    masked = mag.Microaggregator(draw.k, k_household=k_household).fit_transform(values, **owners)
+    rows = list(map(tuple, masked.tolist()))
+    require(least(rows, table["person"].tolist() if "unit" in owners else range(len(rows))), draw.k, "records or units")
+    if k_household is not None:
+        require(least(rows, table["home"].tolist()), k_household, "households")
+
+
 CASES: dict[str, Callable[[Draw], None]] = {
     "units": units_case,
     "households": households_case,
@@ -261,6 +314,8 @@ CASES: dict[str, Callable[[Draw], None]] = {
     "recoding": recoding_case,
     "suppression, values": lambda draw: suppression_case(draw, "value"),
     "suppression, wildcards": lambda draw: suppression_case(draw, "wildcard"),
+    "files": file_case,
+    "estimator": estimator_case,
 }
 
 

@@ -323,9 +323,11 @@ def _strata(frame: Frame, columns: TableColumns, request: Request) -> Strata:
         what = "records" if columns.owners.units is None else "units"
         what += "" if columns.owners.homes is None else f" of {plan.k_household} households"
         ways = ("suppress",) if small_policy == "merge" else ("merge", "suppress")
+        remedy = f"pass {named('small_strata', *ways)}"
+        if request.options.output is not None:  # of a file, or a part of it
+            remedy = f"use fewer columns in by{', fewer to mask that miss cells' if missing else ''}, more memory"
         raise InputValueError(
-            f"every stratum{also} must have at least {least_k} {what}: {error}; pass "
-            f"{named('small_strata', *ways)}, or a smaller k."
+            f"every stratum{also} must have at least {least_k} {what}: {error}; {remedy}, or a smaller k."
         ) from None
 
 

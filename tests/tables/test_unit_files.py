@@ -71,6 +71,17 @@ def test_a_file_with_classes_of_too_few_is_refused(visits, monkeypatch, option):
     assert not out.exists()
 
 
+@pytest.mark.parametrize("scope", ["joint", "per-column"])
+def test_small_strata_of_files_get_a_remedy_that_files_have(visits, scope):
+    table = pl.read_parquet(visits).with_columns(ward=pl.col("home").cast(str))
+    table.write_parquet(visits)
+    options = {"by": "ward", "unit": "home", "scope": scope, "rest": "drop", "output": visits.with_name("out.parquet")}
+    with pytest.raises(mag.InputValueError) as error:
+        mag.microaggregate(visits, 2, ["age", "cost"], **options)
+    assert "every stratum must have at least k=2 units: " in str(error.value)
+    assert str(error.value).endswith("in all; use fewer columns in by, more memory, or a smaller k.")
+
+
 @pytest.mark.parametrize("unit", ["person", "home"])
 @pytest.mark.parametrize("options", [{}, {"by": "ward"}, {"weights": "age"}], ids=str)
 def test_files_by_column_have_enough_units(visits, unit, options):
