@@ -1,10 +1,12 @@
 """The number of equal records, counted on the table to be published: a distributed group-by of hashed records."""
 
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
 from mag._lib.errors import InputValueError, NotAnonymousError
+from mag._lib.roles import assign_roles
 from mag._lib.rowhash import HashedClasses, add_classes, count_classes
 from mag.distributed import _units
 from mag.distributed._cells import hash_records
@@ -12,6 +14,18 @@ from mag.distributed._frames import read_units
 from mag.distributed._graph import Key, Tasks
 
 Totals = tuple[int, int, int]  # the smallest class, the number of classes below k, and the number of all classes
+
+
+def columns_to_compare(columns: Any, known: Sequence[Hashable], unit: Hashable | None = None) -> list[Hashable]:
+    """The columns that records are compared in, at least one: by default all but that of units.
+
+    Records without a cell would be equal, and pass for any k.
+    """
+    if columns is None:
+        columns = [name for name in known if unit is None or name != unit]
+        if columns:
+            return columns
+    return assign_roles({"columns": columns, "others": ()}, known, "X", rest="others")["columns"]
 
 
 def count_records(t: Tasks, keys: list[Any], k: int) -> Key:

@@ -758,6 +758,27 @@ def test_verify_raises_below_k():
         mag.distributed.verify(da.from_array(Y, chunks=(3, 1)), 2)
 
 
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        ([], r"columns must name at least one column of X; got none\.$"),
+        ("c", r"columns must name columns of X; got 'c', which it does not have"),
+        (["a", "a"], r"columns must name every column once; got 'a' more than once\.$"),
+    ],
+)
+def test_records_are_compared_in_columns_of_the_table(columns, sentence):
+    """Records that are compared in no column would all be equal."""
+    frame = dd.from_pandas(pd.DataFrame({"a": [1, 2], "b": [1, 1]}), npartitions=2)
+    for unit in (None, "b", frame["b"]):
+        with pytest.raises(mag.InputValueError, match=sentence):
+            mag.distributed.verify(frame, 1, columns=columns, unit=unit)
+    with pytest.raises(mag.InputValueError, match="columns must name at least one column of X; got none"):
+        mag.distributed.verify(frame[["b"]], 1, unit="b")
+    for wrong in ([], [2], "a"):
+        with pytest.raises(mag.InputValueError, match="columns must name"):
+            mag.distributed.verify(da.ones((4, 2), chunks=2), 1, columns=wrong)
+
+
 def test_different_records_have_different_hashes():
     grid = np.stack(np.meshgrid(np.arange(60), np.arange(60), np.arange(60) * 0.5), -1).reshape(-1, 3)
     for hashes in hash_records(grid):  # each half by itself

@@ -21,14 +21,14 @@ ARROW_NUMBERS = {
 NOT_IN_ARROW = ("geography", "geometry", "interval", "udt", "variant", "yearmonthinterval")
 
 
-def require_frame(option: str, X: Any) -> None:
-    """A frame with an end, whose cells Arrow has."""
+def require_frame(option: str, X: Any, typed: bool = True) -> None:
+    """A frame with an end, and where `typed` with cells that Arrow has."""
     if type(X).__name__ != "DataFrame" or not hasattr(X, "mapInArrow"):
         raise no_table(option, X)
     if X.isStreaming:
         raise InputTypeError(f"{option} must be a frame with an end; got a streaming frame of Spark, mask its batches.")
     require_names(list(X.columns))
-    for field in X.schema.fields:
+    for field in X.schema.fields if typed else ():
         kind = _kind(field)
         if kind in NOT_IN_ARROW:
             raise InputTypeError(

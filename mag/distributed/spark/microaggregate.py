@@ -12,7 +12,7 @@ from mag.distributed.spark.verify import verify
 
 def microaggregate(X: Any, k: Any, **roles: Any) -> ScaledRelease:
     """See `mag.distributed.microaggregate`."""
-    require_frame("X", X)
+    require_frame("X", X, typed=False)  # columns of other types may be dropped
     held: list[Any] = []
 
     def hold(scaled: ScaledRecords) -> tuple[Any, int, float, Any]:

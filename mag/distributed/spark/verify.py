@@ -5,7 +5,7 @@ from typing import Any
 from mag._lib.checks import describe, integer
 from mag._lib.errors import InputValueError
 from mag._lib.roles import is_name
-from mag.distributed._count_graph import count_records, count_records_of_units, judge
+from mag.distributed._count_graph import columns_to_compare, count_records, count_records_of_units, judge
 from mag.distributed.spark import _frames
 from mag.distributed.spark._graph import SparkTasks
 
@@ -13,14 +13,11 @@ from mag.distributed.spark._graph import SparkTasks
 def verify(X: Any, k: Any, *, columns: Any, unit: Any) -> int:
     """See `mag.distributed.verify`."""
     k = integer("k", k, 1, 2**63 - 1, "most")
-    known = list(X.columns) if hasattr(X, "columns") else []
-    names = known if columns is None else list(columns) if isinstance(columns, (list, tuple)) else [columns]
-    if unit is not None:
-        if not is_name(unit, known):
-            raise InputValueError(f"unit must name a column of X; got {describe(unit)}.")
-        names = [name for name in names if name != unit] if columns is None else names
-    if wrong := [name for name in names if not is_name(name, known)]:
-        raise InputValueError(f"columns must name columns of X; got {describe(wrong[0])}.")
+    _frames.require_frame("X", X, typed=False)
+    known = list(X.columns)
+    if unit is not None and not is_name(unit, known):
+        raise InputValueError(f"unit must name a column of X; got {describe(unit)}.")
+    names = columns_to_compare(columns, known, unit)
     X = _frames.select(X, dict.fromkeys([*names, *([] if unit is None else [unit])]))
     _frames.require_frame("X", X)
     t = SparkTasks("verify", X)
