@@ -12,6 +12,7 @@ from mag._lib.errors import InputTypeError
 
 SECONDS_PER_UNIT = {"D": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 LARGEST = float(np.finfo(np.float64).max)
+PRECISION = {float(np.finfo(narrow).max): float(np.finfo(narrow).eps) / 2 for narrow in (np.float16, np.float32)}
 ALLOWED_TYPES = "integers, floats, decimals, dates, datetimes or durations"
 
 
@@ -33,6 +34,11 @@ class Units:
     def is_integer(self) -> bool:
         """Whether only integers can be published."""
         return self.values.dtype.kind != "f"
+
+    @property
+    def precision(self) -> float:
+        """The largest relative error of a float that a column of this type holds."""
+        return PRECISION.get(self.largest, 2.0**-53)
 
     def floats(self) -> np.ndarray:
         """The values in the user's unit, as float64; NaN where missing."""

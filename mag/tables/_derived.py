@@ -11,6 +11,7 @@ from mag._lib import checks
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.roles import names_of
 from mag.api.table_options import Options
+from mag.frames import frame_of
 from mag.frames.base import Column
 from mag.frames.units import Units, to_integers
 from mag.tables._round import round_floats
@@ -59,12 +60,41 @@ def check_sources(options: Options, scales: Mapping[Hashable, str], aggregates: 
                 )
 
 
-def publish_sum(column: Column, unit: Units, parts: Sequence[Units], decimals: int | None) -> Any:
-    """The sums of published parts as cells of a column, rounded once; missing where a part is missing."""
+def publish_sum(
+    column: Column, name: Hashable, unit: Units, published: Mapping[Hashable, Any], decimals: int | None
+) -> Any:
+    """The sums of published parts as cells of a column, rounded once; missing where a part is missing.
+
+    Parts are read as they are published: in a column of float32 these are other numbers than its means.
+    """
+    parts = [_read(part, cells) for part, cells in published.items()]
     absent = [own.missing for own in parts if own.missing is not None]
     missing = np.logical_or.reduce(absent) if absent else None
-    values = _add_up(unit, parts, decimals)
-    return column.to_column(values, np.arange(values.size), missing)
+    try:
+        values = _add_up(unit, parts, decimals)
+        with np.errstate(over="ignore"):
+            cells = column.to_column(values, np.arange(values.size), missing)
+        fits = _is_held(_read(name, cells), values)
+    except Exception:  # of a library, whose message may quote sums; each has another one for numbers that are too large
+        fits = False
+    if not fits:
+        raise InputValueError(
+            f"sums[{name!r}] must be a column whose type can hold the sums of {', '.join(map(str, published))}; some "
+            "are beyond it, convert it to a wider type."
+        )
+    return cells
+
+
+def _read(name: Hashable, cells: Any) -> Units:
+    return frame_of({name: cells}).column(name).units()
+
+
+def _is_held(held: Units, values: np.ndarray) -> bool:
+    """Whether cells hold these sums, floats as their type rounds them."""
+    there = slice(None) if held.missing is None else ~held.missing
+    if held.is_integer:
+        return held.values[there].tolist() == values[there].tolist()
+    return bool(np.isfinite(held.values[there]).all())
 
 
 def _add_up(unit: Units, parts: Sequence[Units], decimals: int | None) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -143,7 +143,7 @@ def release_table(table: Any, options: Options) -> Release:
         own = columns.sums[name]
         decimals = columns.decimals.get(name, 0 if own.is_integer else None)
         step = None if decimals is None else own.step if own.is_integer else 10.0**-decimals
-        verify.require_sum(published.data, name, names_of(parts, frame.names), step)
+        verify.require_sum(published.data, name, names_of(parts, frame.names), step, own.precision)
     guarantee = recount(frame, published.data, published.rows, strata, groups, promises, request)
     clock.lap("recount")
     return make_release(frame, columns, published, strata, groups, guarantee, request, clock.seconds)
@@ -378,7 +378,6 @@ def mask(
 ) -> dict[Hashable, Any]:
     """The masked columns, in the dtypes and in the order that they are published in."""
     masked: dict[Hashable, Any] = {}
-    numbers: dict[Hashable, Units] = {}  # that are published
     homes = columns.owners.homes
     first = None if homes is None else find_first_rows(number_rows([homes]))  # the record that counts for a household
     for j, (name, unit) in enumerate(columns.units.items()):
@@ -404,10 +403,9 @@ def mask(
         if permutation is not None:
             labels, missing = labels[permutation], None if missing is None else missing[permutation]
         masked[name] = frame.column(name).to_column(values, labels, missing)
-        numbers[name] = replace(unit, values=values[labels], missing=missing)
     for name, unit in columns.sums.items():
-        parts = [numbers[part] for part in names_of((request.options.sums or {})[name], frame.names)]
-        masked[name] = publish_sum(frame.column(name), unit, parts, columns.decimals.get(name))
+        parts = {part: masked[part] for part in names_of((request.options.sums or {})[name], frame.names)}
+        masked[name] = publish_sum(frame.column(name), name, unit, parts, columns.decimals.get(name))
     return masked
 
 

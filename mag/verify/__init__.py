@@ -540,10 +540,12 @@ def require_special(
     require_promise(wrong == 0, f"special values of {column} are published as they are, which fails for {wrong}")
 
 
-def require_sum(published: Any, column: Hashable, parts: Sequence[Hashable], step: float | None) -> None:
+def require_sum(
+    published: Any, column: Hashable, parts: Sequence[Hashable], step: float | None, precision: float
+) -> None:
     """Raise `NotAnonymousError` where a cell is not the sum of the parts of its record, rounded to a step.
 
-    A cell is missing where one of its parts is.
+    A cell is missing where one of its parts is; `precision` is the relative error of the floats of the column.
     """
     frame = frame_of(published)
     cells = [[_sensitive.value_of(cell) for cell in as_list(_column(frame, name))] for name in (column, *parts)]
@@ -553,7 +555,8 @@ def require_sum(published: Any, column: Hashable, parts: Sequence[Hashable], ste
             wrong += (total is _sensitive.Absent) != (_sensitive.Absent in own)
             continue
         exact, size = sum(map(Fraction, own)), sum(abs(Fraction(part)) for part in own)
-        wrong += abs(Fraction(total) - exact) > Fraction(step or 0) / 2 + size * Fraction(1, 2**50)
+        error = size * (Fraction(1, 2**50) + 2 * Fraction(precision))
+        wrong += abs(Fraction(total) - exact) > Fraction(step or 0) / 2 + error
     require_promise(wrong == 0, f"{column} is the sum of {', '.join(map(str, parts))}, which it is not for {wrong}")
 
 

@@ -84,6 +84,28 @@ def test_sums_are_rounded_to_the_decimals_of_their_column():
     assert np.abs(data["whole"] - exact).max() <= 0.5
 
 
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+@pytest.mark.parametrize(("part", "whole"), [("f4", "f8"), ("f8", "f4"), ("f4", "f4"), ("f2", "f4"), ("f8", "f2")])
+def test_sums_of_narrow_floats_are_those_of_published_parts(make, part, whole):
+    table = {"a": GENERATOR.normal(50, 9, N).astype(part), "b": GENERATOR.normal(50, 9, N), "total": np.ones(N, whole)}
+    data = mag.microaggregate(make(table), 3, ["a", "b"], sums={"total": ["a", "b"]}).data
+    a, b, total = (np.asarray(data[name]) for name in table)
+    assert total.dtype == np.dtype(whole)
+    assert (total == (a.astype(float) + b).astype(whole)).all()
+
+
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+@pytest.mark.parametrize(
+    ("cells", "dtype"),
+    [([100, 120], "i1"), ([-9, 3], "u2"), ([2**62, 2**62], "i8"), ([1e308] * 2, "f8"), ([9e4] * 2, "f2")],
+)
+def test_sums_beyond_their_column_are_an_error_without_figures(make, cells, dtype):
+    table = make({"a": np.repeat(cells[:1], N), "b": np.repeat(cells[1:], N), "total": np.ones(N, dtype)})
+    with pytest.raises(mag.InputValueError, match="can hold the sums of a, b; some are beyond it") as caught:
+        mag.microaggregate(table, 3, ["a", "b"], sums={"total": ["a", "b"]})
+    assert not any(character.isdigit() for character in str(caught.value))
+
+
 def test_missing_parts_make_missing_sums():
     rent = [None if i % 5 == 0 else float(cell) for i, cell in enumerate(RENT.tolist())]
     table = pl.DataFrame({"wage": WAGE, "rent": rent, "total": (WAGE + RENT).astype(float)})
