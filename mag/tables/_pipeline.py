@@ -45,7 +45,7 @@ from mag.tables._request import (
 from mag.tables._round import round_floats
 from mag.tables._sensitive import check_feasible, constrain, failing_strata, orders_of, promises_of
 from mag.tables._sets import group_sets
-from mag.tables._special import SpecialCells, split_special
+from mag.tables._special import SpecialCells, require_others, split_special
 from mag.tables._strata import SmallStrataError, Strata, form_strata, sizes_of
 from mag.tables.criteria.enforce import Constraint
 from mag.tables.plan import plan_of
@@ -399,6 +399,7 @@ def mask(
             weights = None if weights is None else weights[counted]
         values, missing = _representatives(own, of_own, n_groups, aggregate, weights, decimals), unit.missing
         if name in columns.special:
+            require_others(name, unit, values[labels], request.options.special[name])
             values, labels, missing = columns.special[name].fill(values, labels, missing)
         if permutation is not None:
             labels, missing = labels[permutation], None if missing is None else missing[permutation]

@@ -13,6 +13,7 @@ import numpy as np
 
 from mag._lib import checks
 from mag._lib.errors import InputTypeError, InputValueError
+from mag._lib.wording import named
 from mag.frames.units import Units
 
 
@@ -69,3 +70,13 @@ def split_special(name: Hashable, unit: Any, values: Any) -> tuple[Units, Specia
     cleared[place > 0] = 0
     own = own + 0.0 if own.dtype.kind == "f" else own
     return replace(unit, values=cleared, missing=absent if absent.any() else None), SpecialCells(place, own)
+
+
+def require_others(name: Hashable, unit: Units, published: np.ndarray, values: Any) -> None:
+    """Raise an error where cells that are not special would be published as one of these values."""
+    numbers = replace(unit, values=published).floats()  # NaN where missing or special
+    if np.isin(numbers, [float(value) for value in values]).any():
+        raise InputValueError(
+            f"special[{name!r}] must have values that no group of others is published as, such as by rounding its mean;"
+            f" use another {named('aggregate')}, more decimals or another k."
+        )

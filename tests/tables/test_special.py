@@ -51,6 +51,18 @@ def test_k_holds_in_random_tables(incomes, k, aggregate):
         assert (cell is None) == (incomes[i] is None)
 
 
+@pytest.mark.parametrize(
+    ("cells", "codes", "options"),
+    [([-1, 1], [0], {}), ([-1.2, 0.9], [0], {"round": 0}), ([-8.0, -10.0], [-9], {}), ([20, 22], [0, 21], {})],
+)
+def test_groups_that_would_be_published_as_codes_are_an_error(cells, codes, options):
+    table = {"x": np.array(cells * 3), "y": np.arange(6)}
+    with pytest.raises(mag.InputValueError, match="values that no group of others is published as"):
+        mag.microaggregate(table, 6, ["x", "y"], special={"x": codes}, **options)
+    release = mag.microaggregate(table, 6, ["x", "y"], special={"x": codes}, aggregate={"x": "max"})
+    assert set(release.data["x"].tolist()) == {max(cells)}
+
+
 def test_codes_of_few_records_are_a_small_stratum():
     table = {"x": [1, 2, 3, 4, -9, -9]}
     with pytest.raises(mag.InputValueError, match="records with the same special values"):
