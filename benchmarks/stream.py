@@ -17,7 +17,7 @@ import time
 import numpy as np
 
 from benchmarks._measure import save, show
-from mag.tables._joint_file import bytes_of
+from mag.tables.parquet.joint import bytes_of
 
 ROWS = 2**18
 WAYS = ("column by column", "in memory")

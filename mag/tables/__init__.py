@@ -1,4 +1,4 @@
-"""Tables: the request, the steps from a table to its release, and Parquet files column by column."""
+"""Tables: the request, and the steps from a table to its release; `parquet` has those of files out of core."""
 
 import os
 from collections.abc import Hashable, Mapping, Sequence
@@ -10,15 +10,11 @@ from mag.api.table_options import Options
 from mag.api.types import AnyCost, BackendName, MethodName, ProgressReport, RandomState, TableMethodOptions
 from mag.files import FORMATS
 from mag.tables._analysis import AnalysisComparison
-from mag.tables._coded_file import CodedFile
-from mag.tables._column_file import release_file
-from mag.tables._file_job import FileRelease
 from mag.tables._guarantee import CountedSet, Guarantee
-from mag.tables._joint_file import release_joint_file
-from mag.tables._parquet import is_source
 from mag.tables._pipeline import release_table
 from mag.tables._release import LatticeNode, Release, TableGrouping
 from mag.tables._sensitive import Promise, constrain_values, recount_promises
+from mag.tables.parquet import CodedFile, FileRelease, is_source, release_file, release_joint_file
 from mag.tables.recode.generalize import generalize
 from mag.tables.suppression.guarantee import SuppressionGuarantee
 from mag.tables.suppression.release import Suppression

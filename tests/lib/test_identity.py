@@ -513,7 +513,7 @@ RAW = {"write_text", "write_bytes", "savefig", "write_csv", "write_parquet", "to
 WITH_DRAFTS = {  # modules whose functions are handed a draft, or a folder that only their run knows
     "mag/commands/_table.py", "mag/commands/warmup.py", "mag/files/csv.py", "mag/files/parquet.py",
     "mag/files/xlsx.py", "mag/files/_statistics.py",
-    "mag/_lib/class_counter.py", "mag/tables/_parts.py",
+    "mag/_lib/class_counter.py", "mag/tables/parquet/_parts.py",
     "mag/app/_server.py", "mag/app/_session.py",
 }  # fmt: skip
 
@@ -693,14 +693,14 @@ def test_a_refused_run_leaves_no_parts(tmp_path, capsys):
 
 STOPPED = """
 import os, signal, sys
-from mag.tables import _column_file
-real = _column_file.ColumnFiles.add
+from mag.tables.parquet import per_column
+real = per_column.ColumnFiles.add
 def add(*given):
     real(*given)
     if sys.argv[4] == "error":
         raise MemoryError
     os.kill(os.getpid(), getattr(signal, sys.argv[4]))
-_column_file.ColumnFiles.add = add
+per_column.ColumnFiles.add = add
 from mag.commands.cli import main
 sys.exit(main(["mask", sys.argv[1], "-o", sys.argv[2], "-k", "2", "-c", sys.argv[3], "--scope", "per-column"]))
 """

@@ -25,7 +25,7 @@ from mag._lib.rowhash import count_classes
 from mag.commands.cli import main
 from mag.distributed._cells import hash_records
 from mag.files import File, smallest
-from mag.tables import _column_file, _joint_file, _parquet
+from mag.tables.parquet import _source, joint, per_column
 from tests.data.arrow_types import CANARIES, TYPES, array_of, is_one_value
 
 PATTERN = [0, 0, 0, 1, 1, 2, 0, 1, 1, 2, 2, 0, 1, 1]  # 5 of the first, 6 of the second, 3 nulls
@@ -81,7 +81,7 @@ def test_words_are_those_of_values_in_every_block(name):
 @pytest.mark.parametrize("way", ["one block", "many blocks"])
 @pytest.mark.parametrize("name", TYPES)
 def test_every_recount_counts_values(name, way, tmp_path, monkeypatch):
-    monkeypatch.setattr(_parquet, "ROWS_PER_GROUP", 3)
+    monkeypatch.setattr(_source, "ROWS_PER_GROUP", 3)
     table, counts = tables_of(name)[way], {}
     counts["pyarrow"] = mag.verify.recount(table, ["x", "y"])
     counts["dictionary"] = mag.verify.recount({"x": table["x"], "y": table["y"]}, ["x", "y"])
@@ -105,10 +105,10 @@ def test_every_recount_counts_values(name, way, tmp_path, monkeypatch):
     except pa.ArrowException:
         pass
     else:
-        source = _parquet.ParquetSource(path)
-        counts["joint file"] = _joint_file.count_smallest(source, ["x", "y"], tmp_path, 2**30)
-        counts["joint file in little memory"] = _joint_file.count_smallest(source, ["x", "y"], tmp_path, 500)
-        counts["file by columns"] = _column_file.recount_file(source, {"x": 1}, ["y"])[0]
+        source = _source.ParquetSource(path)
+        counts["joint file"] = joint.count_smallest(source, ["x", "y"], tmp_path, 2**30)
+        counts["joint file in little memory"] = joint.count_smallest(source, ["x", "y"], tmp_path, 500)
+        counts["file by columns"] = per_column.recount_file(source, {"x": 1}, ["y"])[0]
     for ending, write in (("parquet", pq.write_table), ("feather", write_feather)):
         try:
             write(table, tmp_path / f"t.{ending}")
@@ -148,8 +148,8 @@ def test_nothing_but_recounts_reads_cells_as_words():
         "distributed/_cells.py",
         "files/_classes.py",
         "files/_counts.py",
-        "tables/_joint_file.py",
-        "tables/_column_file.py",
+        "tables/parquet/joint.py",
+        "tables/parquet/per_column.py",
         "verify/__init__.py",
         "verify/_cells.py",
         "verify/engines/polars.py",

@@ -18,7 +18,7 @@ from mag._lib import rowhash
 from mag.distributed import _cells
 from mag.distributed._cells import hash_records
 from mag.files import File, _blocks, smallest
-from mag.tables import _column_file, _parquet
+from mag.tables.parquet import _source, per_column
 from tests.data import hostile
 
 N = 24
@@ -99,9 +99,9 @@ def of_file(frame, folder, ending):
 def of_parquet(table, folder):
     path = folder / "columns.parquet"
     pq.write_table(table, path, row_group_size=5)
-    written = _parquet.ParquetSource(path)
-    jointly = _column_file.recount_file(written, {"x": 1, "y": 1}, [])[0]
-    assert _column_file.recount_file(written, {"x": 1}, ["y"]) == (jointly, {"x": jointly})
+    written = _source.ParquetSource(path)
+    jointly = per_column.recount_file(written, {"x": 1, "y": 1}, [])[0]
+    assert per_column.recount_file(written, {"x": 1}, ["y"]) == (jointly, {"x": jointly})
     return jointly
 
 

@@ -26,14 +26,14 @@ from mag._lib.errors import InputRuntimeError
 from mag._lib.json_types import to_json_types
 from mag._lib.wording import named
 from mag.api.table_options import PARQUET_BY_COLUMN, Options
-from mag.tables import _parquet
-from mag.tables._file_job import MASKED, FileJob, FileRelease, Masked, check_options, give_back_memory
 from mag.tables._manifest import installed_versions
-from mag.tables._parquet import ParquetSource, check_agreement, source_of
-from mag.tables._parts import PartsFolder
 from mag.tables._pipeline import release_table
 from mag.tables._request import ColumnRoles, decimals_by_column, roles_of, sizes_by_column
 from mag.tables._sensitive import demands_of
+from mag.tables.parquet import _source
+from mag.tables.parquet._job import MASKED, FileJob, FileRelease, Masked, check_options, give_back_memory
+from mag.tables.parquet._parts import PartsFolder
+from mag.tables.parquet._source import ParquetSource, check_agreement, source_of
 
 SALT = 16  # bytes
 SCRYPT = 2**14  # blocks of 1 KB that a guess of the key has to fill: some 50 ms
@@ -209,7 +209,7 @@ class ColumnFiles(PartsFolder):
         self.folder.mkdir(mode=0o700, exist_ok=True)
         self.done.pop(name, None)
         with Reserved([self._file(name)], overwrite=True).drafts() as [draft]:
-            pq.write_table(pa.table({"column": column}), draft, row_group_size=_parquet.ROWS_PER_GROUP)
+            pq.write_table(pa.table({"column": column}), draft, row_group_size=_source.ROWS_PER_GROUP)
         self.done[name] = {"sha256": digest(self._file(name)), "n_groups": n_groups, "made_of": made_of}
         with Reserved([self.folder / "journal.json"], overwrite=True).drafts() as [draft]:
             signed = {"salt": self._salt.hex(), "run": self._signature()}

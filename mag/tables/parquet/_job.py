@@ -23,13 +23,13 @@ from mag.api.options import progress_of
 from mag.api.table_options import Options
 from mag.api.types import ProgressReport
 from mag.report import Audience
-from mag.tables import _parquet
 from mag.tables._guarantee import Guarantee
 from mag.tables._manifest import Provenance, make_manifest
-from mag.tables._parquet import Copies, ParquetSource, check_agreement, hexadecimal
-from mag.tables._parts import PartsFolder, parts_of
 from mag.tables._request import ColumnRoles, check_choices, record_options
 from mag.tables.group_sample import GroupSample
+from mag.tables.parquet import _source
+from mag.tables.parquet._parts import PartsFolder, parts_of
+from mag.tables.parquet._source import Copies, ParquetSource, check_agreement, hexadecimal
 
 Parts = TypeVar("Parts", bound=PartsFolder)
 MASKED, WRITTEN = 0.85, 0.95  # shares of the work, for the progress
@@ -190,7 +190,7 @@ class FileJob(abc.ABC, Generic[Parts]):
                 cells = dict(zip([*copies.names, *masked], [*copied, *columns], strict=True))
                 writer.write_table(pa.table([cells[name] for name in self.published], schema=schema))
                 give_back_memory()
-                done = min(step * _parquet.ROWS_PER_GROUP / self.source.n, 1.0)
+                done = min(step * _source.ROWS_PER_GROUP / self.source.n, 1.0)
                 self.progress.step(MASKED + (WRITTEN - MASKED) * done)
         check_agreement(contents, hexadecimal(hashes))
 

@@ -21,7 +21,7 @@ from mag._lib.atomic import digest
 from mag._lib.content import update_hash
 from mag._lib.lock import exclusive_lock
 from mag.commands.cli import main
-from mag.tables import _column_file, _parquet
+from mag.tables.parquet import _source, per_column
 from mag.verify import NotAnonymousError
 
 pa = pytest.importorskip("pyarrow")
@@ -75,7 +75,7 @@ HOW = {
 
 @pytest.mark.parametrize("how", HOW.values(), ids=HOW)
 def test_a_file_gives_what_a_frame_gives(people, path, tmp_path, how, monkeypatch):
-    monkeypatch.setattr(_parquet, "ROWS_PER_GROUP", 512)
+    monkeypatch.setattr(_source, "ROWS_PER_GROUP", 512)
     how = {"k": 5, **how}
     keep = [name for name in ("region", "tags", "weight") if name not in how.values()]
     options = how | {"columns": COLUMNS, "scope": "per-column", "missing": "group", "drop": "id", "keep": keep}
@@ -195,7 +195,7 @@ def test_what_has_changed_is_not_continued(people, path, tmp_path, change, monke
         journal = json.loads((folder / "journal.json").read_text())
         (folder / "journal.json").write_text(json.dumps(journal | {"columns": {"age": 1, "born": None}}))
     elif change == "version":
-        monkeypatch.setattr(_column_file, "__version__", "0.0.0")
+        monkeypatch.setattr(per_column, "__version__", "0.0.0")
     k = 6 if change == "options" else 5
     released = mag.microaggregate(path, k, output=output, **REST)
     assert released.resumed == 0
@@ -217,15 +217,15 @@ class Interrupted(Exception):  # noqa: N818
 
 def interrupted(source, output, monkeypatch, **options):
     """A run that ends after its first column, which is finished, and removes as little as a killed one."""
-    add = _column_file.ColumnFiles.add
+    add = per_column.ColumnFiles.add
 
     def once(self, *given):
         add(self, *given)
         raise Interrupted
 
     with monkeypatch.context() as patched:
-        patched.setattr(_column_file.ColumnFiles, "add", once)
-        patched.setattr(_column_file.ColumnFiles, "remove", lambda self: None)
+        patched.setattr(per_column.ColumnFiles, "add", once)
+        patched.setattr(per_column.ColumnFiles, "remove", lambda self: None)
         with pytest.raises(Interrupted):
             mag.microaggregate(source, 5, output=output, **options)
     assert (output.parent / f".{output.name}.parts" / "journal.json").exists()
@@ -240,7 +240,7 @@ ROLES = {
 @pytest.mark.parametrize("change", ["nothing", "column", "by", "weights", "kept"])
 def test_a_part_is_of_what_it_was_made_of(people, tmp_path, monkeypatch, change):
     """Data sets of one shape and, so they say, of one file: neither inodes nor times tell them apart."""
-    monkeypatch.setattr(_parquet.ParquetSource, "identity", lambda source: b"one file")
+    monkeypatch.setattr(_source.ParquetSource, "identity", lambda source: b"one file")
     output = tmp_path / "out.parquet"
     interrupted(pads.InMemoryDataset(people), output, monkeypatch, **ROLES)
     roles, changed = dict(ROLES), {"nothing": None, "column": "age", "by": "region", "weights": "weight"}.get(change)
@@ -256,7 +256,7 @@ def test_a_part_is_of_what_it_was_made_of(people, tmp_path, monkeypatch, change)
 
 def test_a_cost_of_ones_own_is_not_continued(people, tmp_path, monkeypatch):
     """Two costs may have one name."""
-    monkeypatch.setattr(_parquet.ParquetSource, "identity", lambda source: b"one file")
+    monkeypatch.setattr(_source.ParquetSource, "identity", lambda source: b"one file")
     own = mag.Cost("own", group=lambda x, i, j: x[j - 1] - x[i], representative="min")
     source, output = pads.InMemoryDataset(people), tmp_path / "out.parquet"
     roles = {"columns": ["age"], "scope": "per-column", "drop": [n for n in people.schema.names if n != "age"]}
@@ -285,14 +285,14 @@ def test_an_input_that_changes_while_it_is_read_is_refused(people, path, tmp_pat
 
 
 def test_a_part_that_changes_under_a_run_is_not_published(people, path, tmp_path, monkeypatch):
-    add = _column_file.ColumnFiles.add
+    add = per_column.ColumnFiles.add
 
     def changed(self, name, *given):
         add(self, name, *given)
         if name == "born":
             shutil.copy(self._file("born"), self._file("age"))
 
-    monkeypatch.setattr(_column_file.ColumnFiles, "add", changed)
+    monkeypatch.setattr(per_column.ColumnFiles, "add", changed)
     with pytest.raises(RuntimeError, match="The part of column 'age' has changed since it was written"):
         mag.microaggregate(path, 5, output=tmp_path / "out.parquet", **REST)
     assert not (tmp_path / "out.parquet").exists()
@@ -502,7 +502,7 @@ def test_metadata_of_the_original_are_not_published(tmp_path):
 
 
 def test_an_ordered_dictionary_keeps_its_order_in_all_row_groups(tmp_path, monkeypatch):
-    monkeypatch.setattr(_parquet, "ROWS_PER_GROUP", 50)
+    monkeypatch.setattr(_source, "ROWS_PER_GROUP", 50)
     codes = np.repeat([2, 0, 1], 50)
     kinds = pa.DictionaryArray.from_arrays(codes, ["low", "middle", "high", "CANARY"], ordered=True)
     table = pa.table({"x": np.arange(150), "kind": kinds})
@@ -602,7 +602,7 @@ def test_a_lock_is_one_owners(tmp_path):
 
 def test_nothing_is_written_where_k_fails(path, tmp_path, monkeypatch):
     """A step that masks nothing: the count on the file finds it."""
-    monkeypatch.setattr(_column_file.ColumnJob, "mask_column", lambda job, name, table: (table.column(name), 1))
+    monkeypatch.setattr(per_column.ColumnJob, "mask_column", lambda job, name, table: (table.column(name), 1))
     others = [name for name in pq.read_schema(path).names if name != "income"]
     with pytest.raises(NotAnonymousError, match="class of 1 equal records in income"):
         mag.microaggregate(path, 5, "income", drop=others, scope="per-column", output=tmp_path / "out.parquet")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mag.files import Layout, blank_codes
-from mag.tables._parquet import ParquetSource
+from mag.tables.parquet._source import ParquetSource
 
 
 class CodedFile(ParquetSource):

@@ -24,13 +24,13 @@ from mag._lib.errors import InputRuntimeError, InputTypeError, InputValueError
 from mag._lib.wording import named
 from mag.api.table_options import PARQUET_JOINTLY, Options
 from mag.methods import automatic
-from mag.tables import _parquet
-from mag.tables._file_job import MASKED, FileJob, FileRelease, Masked, check_options, give_back_memory
-from mag.tables._parquet import ParquetSource, check_agreement, hexadecimal, source_of
-from mag.tables._parts import Block, PartFiles, Partitioning, examine, measure, read_block
 from mag.tables._pipeline import release_table
 from mag.tables._request import Request, check_request
 from mag.tables.group_sample import GroupSample, records_of_sample
+from mag.tables.parquet import _source
+from mag.tables.parquet._job import MASKED, FileJob, FileRelease, Masked, check_options, give_back_memory
+from mag.tables.parquet._parts import Block, PartFiles, Partitioning, examine, measure, read_block
+from mag.tables.parquet._source import ParquetSource, check_agreement, hexadecimal, source_of
 
 MEMORY = 2**30  # bytes, by default
 MEMORY_PATTERN = r"(\d+|\d+\.\d*) *([kmgt]?)(i?)b?"
@@ -103,7 +103,7 @@ class JointJob(FileJob[PartFiles]):
                     f"column {name!r} holds {kind}, which cannot be masked jointly in a file; cast it to text."
                 )
         width, every = (self._width(names) for names in (self.names, {*self.names, *roles.keep}))
-        least = COPIES_PER_BLOCK * min(_parquet.ROWS_PER_GROUP, source.n) * every
+        least = COPIES_PER_BLOCK * min(_source.ROWS_PER_GROUP, source.n) * every
         if self.memory < least:
             raise InputValueError(
                 f"memory must be {least} bytes or more for this file, for blocks of rows; got {self.memory}."
@@ -154,7 +154,7 @@ class JointJob(FileJob[PartFiles]):
             found = int(release.grouping.sizes.size)  # type: ignore[union-attr]
             methods |= dict.fromkeys(release.grouping.method.split(", "))
             del release
-            parts.add(ROW_FILES, rows // _parquet.ROWS_PER_GROUP, _numbered(masked, rows))
+            parts.add(ROW_FILES, rows // _source.ROWS_PER_GROUP, _numbered(masked, rows))
             del masked
             give_back_memory()
             n_groups, n_parts, done = n_groups + found, n_parts + 1, done + len(rows)
@@ -229,11 +229,11 @@ class JointJob(FileJob[PartFiles]):
 
         own = pa.schema([schema.field(name) for name in self.roles.columns])
         numbered = _numbered(own.empty_table(), np.arange(0)).schema
-        for first in range(0, self.source.n, _parquet.ROWS_PER_GROUP):
-            table = parts.take(ROW_FILES, [first // _parquet.ROWS_PER_GROUP], numbered)
+        for first in range(0, self.source.n, _source.ROWS_PER_GROUP):
+            table = parts.take(ROW_FILES, [first // _source.ROWS_PER_GROUP], numbered)
             rows = table.column(0).to_numpy()
             order = np.argsort(rows)
-            if not np.array_equal(rows[order], np.arange(first, min(first + _parquet.ROWS_PER_GROUP, self.source.n))):
+            if not np.array_equal(rows[order], np.arange(first, min(first + _source.ROWS_PER_GROUP, self.source.n))):
                 raise InputRuntimeError("Records were lost or doubled on the way: nothing is published.")
             table = table.take(pa.array(order))
             yield table.select(range(1, table.num_columns)).rename_columns(own.names).cast(own).columns

@@ -13,9 +13,10 @@ from mag._lib.cells import words_of_arrow
 from mag.commands.cli import main
 from mag.files import Layout
 from mag.frames import frame_of
-from mag.tables import CodedFile, _joint_file, _parquet, group_sample
-from mag.tables._joint_file import bytes_of
-from mag.tables._parts import Block, PartFiles, Partitioning, StratumNumbers, examine, measure, read_block
+from mag.tables import CodedFile, group_sample
+from mag.tables.parquet import _source, joint
+from mag.tables.parquet._parts import Block, PartFiles, Partitioning, StratumNumbers, examine, measure, read_block
+from mag.tables.parquet.joint import bytes_of
 from mag.verify import NotAnonymousError
 
 pa = pytest.importorskip("pyarrow")
@@ -43,7 +44,7 @@ def people(n=3000, seed=0):
 
 @pytest.fixture
 def path(tmp_path, monkeypatch):
-    monkeypatch.setattr(_parquet, "ROWS_PER_GROUP", 128)
+    monkeypatch.setattr(_source, "ROWS_PER_GROUP", 128)
     table = people()
     encoded = table.set_column(4, "region", table.column("region").dictionary_encode())
     pq.write_table(encoded, tmp_path / "people.parquet", row_group_size=700)
@@ -200,14 +201,14 @@ def test_an_input_that_changes_is_noticed(path, tmp_path, monkeypatch):
         pq.write_table(people(seed=1), path, row_group_size=700)
         return found
 
-    monkeypatch.setattr(_joint_file, "measure", change)
+    monkeypatch.setattr(joint, "measure", change)
     with pytest.raises(ValueError, match="changed while it was read"):
         mag.microaggregate(path, 5, COLUMNS, rest="drop", output=tmp_path / "out.parquet", memory=200_000)
 
 
 @pytest.mark.parametrize("memory", [10**9, 20_000, 5_000])
 def test_the_recount_sees_every_class_of_the_file(tmp_path, monkeypatch, memory):
-    monkeypatch.setattr(_parquet, "ROWS_PER_GROUP", 100)
+    monkeypatch.setattr(_source, "ROWS_PER_GROUP", 100)
     rng = np.random.default_rng(0)
     cells = {"x": rng.integers(0, 30, 2000) / 4, "text": rng.choice(["a", "b", "", "ü"], 2000), "null": [None] * 2000}
     some = pa.table(cells | {"sometimes": pa.array([None if i % 3 else i // 500 for i in range(2000)])})
@@ -215,13 +216,13 @@ def test_the_recount_sees_every_class_of_the_file(tmp_path, monkeypatch, memory)
     folder = tmp_path / "folder"
     folder.mkdir()
     names = ["x", "text", "null", "sometimes"]
-    counted = _joint_file.count_smallest(_parquet.ParquetSource(tmp_path / "in.parquet"), names, folder, memory)
+    counted = joint.count_smallest(_source.ParquetSource(tmp_path / "in.parquet"), names, folder, memory)
     assert counted == classes(some, names)
 
 
 @pytest.mark.skipif(not hasattr(pa, "uuid"), reason="pyarrow 19 has uuid")
 def test_strata_of_an_extension_type_are_counted_over_all_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr(_parquet, "ROWS_PER_GROUP", 100)
+    monkeypatch.setattr(_source, "ROWS_PER_GROUP", 100)
     rng = np.random.default_rng(0)
     codes = (np.arange(1000) >= 900) ^ (rng.random(1000) < 0.1)
     ids = pa.array([bytes([5 + code] * 16) for code in codes.astype(int)], pa.uuid())

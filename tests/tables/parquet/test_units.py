@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import mag
-from mag.tables import _column_file, _joint_file, _parquet
+from mag.tables.parquet import _source, joint, per_column
 
 N = 3000
 
@@ -17,7 +17,7 @@ N = 3000
 @pytest.fixture
 def visits(tmp_path, monkeypatch):
     """Visits of patients of households, in blocks of 400 rows."""
-    monkeypatch.setattr(_parquet, "ROWS_PER_GROUP", 400)
+    monkeypatch.setattr(_source, "ROWS_PER_GROUP", 400)
     rng = np.random.default_rng(1)
     person = np.sort(rng.integers(0, 500, N))
     table = {"person": pa.array([f"p{own}" for own in person]).dictionary_encode(), "home": person // 3}
@@ -58,13 +58,13 @@ def test_classes_of_files_have_enough_households(visits):
 @pytest.mark.parametrize("option", ["unit", "household"])
 def test_a_file_with_classes_of_too_few_is_refused(visits, monkeypatch, option):
     """Parts that are masked as if every record were a unit of its own."""
-    release_table = _joint_file.release_table
+    release_table = joint.release_table
 
     def ignore_owners(table, options):
         changed = {option: None, "drop": [*options.drop, getattr(options, option)]}
-        return release_table(table, _joint_file.replace(options, **changed))
+        return release_table(table, joint.replace(options, **changed))
 
-    monkeypatch.setattr(_joint_file, "release_table", ignore_owners)
+    monkeypatch.setattr(joint, "release_table", ignore_owners)
     out = visits.with_name("out.parquet")
     with pytest.raises(mag.NotAnonymousError, match=rf"a class of \d {option}s in age, cost where k=5 {option}s are"):
         mag.microaggregate(visits, 5, ["age", "cost"], **{option: "home"}, rest="drop", output=out)
@@ -108,12 +108,12 @@ def test_files_by_column_have_enough_units(visits, unit, options):
 
 @pytest.mark.filterwarnings("ignore::mag.UnitsWarning")
 def test_a_file_by_column_with_too_few_units_is_refused(visits, monkeypatch):
-    release_table = _column_file.release_table
+    release_table = per_column.release_table
 
     def ignore_units(table, options):
-        return release_table(table, _column_file.replace(options, unit=None, drop=[*options.drop, options.unit]))
+        return release_table(table, per_column.replace(options, unit=None, drop=[*options.drop, options.unit]))
 
-    monkeypatch.setattr(_column_file, "release_table", ignore_units)
+    monkeypatch.setattr(per_column, "release_table", ignore_units)
     out = visits.with_name("out.parquet")
     with pytest.raises(mag.NotAnonymousError, match=r"a class of \d units in age where k=9 units are promised"):
         mag.microaggregate(visits, 9, ["age", "cost"], unit="home", scope="per-column", rest="drop", output=out)
