@@ -3,7 +3,7 @@
 Columns of MIN_BUCKET_SORT_N to MAX_BUCKET_SORT_N values are dealt into buckets that are sorted in shared memory
 (kernels/buckets.cu), if there are MIN_BUCKET_SORT_VALUES in all. All others, and those whose buckets do not fit, are
 left to a radix sort (kernels/sort.cu), which moves one word of the key and a 32-bit record, 8 bytes a pass. Only the
-device knows which columns these are; the host does not wait for that, and launches both sorts.  CuPy would sort a
+device knows which columns these are; the host does not wait for that, and launches both sorts. CuPy would sort a
 table by merging (value, index) pairs of 16 bytes, and one column by a radix sort of such pairs.
 """
 
@@ -16,10 +16,8 @@ from mag._backends.cuda.launch import Device
 TILE = 4096  # values that a thread block sorts at once
 VALUES_PER_DEAL = 3072  # values that a thread block deals into buckets at once
 MEAN_BUCKET_VALUES = 800  # largest mean number of values of a bucket; up to 2048 fit
-MIN_BUCKET_SORT_N, MAX_BUCKET_SORT_N = (
-    2**12,
-    256 * MEAN_BUCKET_VALUES,
-)  # columns of this many values are sorted by buckets
+MIN_BUCKET_SORT_N = 2**12  # fewest values of a column that is sorted by buckets
+MAX_BUCKET_SORT_N = 256 * MEAN_BUCKET_VALUES  # most
 MIN_BUCKET_SORT_VALUES = 2**18  # values of a table, whose bytes are worth five launches more
 MAX_PARTS_PER_COLUMN = 512  # of one column: their counts are added up one after the other
 _BLOCKS = 16  # thread blocks per multiprocessor, of 256 lanes each
@@ -29,7 +27,7 @@ _KINDS = {"u": "UNSIGNED", "i": "SIGNED", "f": "REAL"}
 def sort(device: Device, x: Any, records: Any, flags: Any) -> Any:
     """Fill in `records`, int32 [cols][n], the stable order of each row of x; the sorted values, float64.
 
-    Integers become distances from the smallest.  −0.0 counts as 0.0, and NaN goes to either end.  Rows whose order is
+    Integers become distances from the smallest. −0.0 counts as 0.0, and NaN goes to either end. Rows whose order is
     not a permutation are flagged, see `UNSORTED`.
     """
     xp, (cols, n), width = device.xp, x.shape, x.dtype.itemsize

@@ -20,7 +20,7 @@ from tests.cuda.runs import differences, problem, table
 from tests.data.columns import SHAPES
 from tests.data.hostile import real_columns
 
-# (file, what stands there, what an error would put there)
+# (file, code there, the code with an error)
 EDITS = [
     # a removed barrier
     ("block.cu", "+ Cost::left(f, p);\n        __syncwarp();", "+ Cost::left(f, p);"),
