@@ -276,4 +276,5 @@ def describe(choice: Any) -> str:
     """How a wrong option is quoted: strings and numbers as they are, anything else by its type."""
     if choice is None or isinstance(choice, (str, numbers.Number, np.generic)):
         return repr(choice.item() if isinstance(choice, np.generic) else choice)
-    return f"a {type(choice).__name__}"
+    kind = type(choice).__name__
+    return f"{'an' if kind[0] in 'aeio' else 'a'} {kind}"

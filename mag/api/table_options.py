@@ -887,7 +887,9 @@ class Options:
         setting, default = getattr(self, name), DEFAULTS[name]
         if default is None:
             return setting is not None
-        return isinstance(setting, str) or bool(setting) if default == () else bool(setting != default)
+        if default == ():  # names: a single one, or any sequence of them, such as an array or an index
+            return not hasattr(setting, "__len__") or len(setting) > 0
+        return bool(setting != default)
 
     def refused_by(self, function: str) -> list[str]:
         """The options that are set, but not accepted by this function."""

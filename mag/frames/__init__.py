@@ -8,6 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from mag._lib.arrays import read
+from mag._lib.checks import describe
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.roles import repeated_names
 from mag.frames.arrays import ArrayColumn, DictionaryFrame
@@ -32,7 +33,7 @@ def frame_of(table: Any) -> Frame:
     if isinstance(table, (str, os.PathLike)):
         raise InputTypeError(
             f"table must be {ACCEPTED_TABLES}; got a path, read the file first (such as by polars.read_csv), or use "
-            "the commands mag look and mag mask."
+            "the commands mag look, mag mask and mag check."
         )
     table = read_arrow(table) if offers_arrow(table) else table
     if nw.dependencies.is_pandas_like_dataframe(table):
@@ -44,7 +45,7 @@ def frame_of(table: Any) -> Frame:
     try:
         frame = nw.from_native(table, pass_through=False)
     except TypeError as error:
-        kind = f"a {type(table).__name__}"
+        kind = describe(table)
         if isinstance(table, np.ndarray):
             kind = "an array, use mag.multivariate or mag.columns, or name its columns in a dictionary"
         raise InputTypeError(f"table must be {ACCEPTED_TABLES}; got {kind}.") from error
@@ -70,7 +71,7 @@ def collect_frame(table: Any, unused: Callable[[list[Hashable]], Collection[Hash
 def _describe_lazy(table: Any) -> str:
     """A frame that is not in memory, and the function to use."""
     if nw.dependencies.is_dask_dataframe(table):
-        return "Dask frame, use mag.distributed.multivariate, or table.compute() if it fits into memory"
+        return "Dask frame, use mag.distributed.microaggregate, or table.compute() if it fits into memory"
     if nw.dependencies.is_pyspark_dataframe(table) or nw.dependencies.is_pyspark_connect_dataframe(table):
         return "Spark frame, use mag.distributed.microaggregate, or table.toPandas() if it fits into memory"
     return f"lazy {type(table).__name__}, collect it first (polars: table.collect())"

@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 
 from mag._backends import cpu
-from mag._lib.checks import integer, one_of
+from mag._lib.checks import integer, one_of, seconds
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.pictures import Drawable, put_legend_beside
 from mag._lib.progress import Progress
-from mag._lib.roles import names_of
+from mag._lib.roles import assign_roles
 from mag.api.columns import columns as group_columns
 from mag.api.method import check_options
 from mag.api.options import progress_of
@@ -188,18 +188,16 @@ def compare(
     arguments = locals()
     of_runs = ("progress", "time_limit")  # each run has its own
     settings = {name: arguments[name] for name in accepted(COMPARE) if name not in of_runs} | {"rest": "drop"}
-    sizes: list[Any] = sorted(set(k)) if isinstance(k, Iterable) else [k]
-    names: list[Any] = list(dict.fromkeys([methods] if isinstance(methods, str) else methods))
-    for option, entries in {"k": sizes, "methods": names}.items():
-        if not entries:
-            raise InputValueError(f"{option} must hold at least one entry; got none.")
-    frame, own = frame_of(table), _options(options, names)
-    for size in sizes:
-        integer("k", size, 1, frame.n, "n")
-        for name in names:
-            if one_of("methods", name, ["auto", *METHODS]) != "auto":
-                check_options(name, size, own.get(name, {}), None, cpu, "cpu")
-    masked = names_of(columns, frame.names)
+    frame = frame_of(table)
+    sizes = sorted({integer("k", size, 1, frame.n, "n") for size in _entries("k", k)})
+    listed = [one_of("methods", name, ["auto", *METHODS]) for name in _entries("methods", methods)]
+    names: list[Any] = list(dict.fromkeys(listed))
+    own = _options(options, names)
+    for name in names:
+        for size in [] if name == "auto" else sizes:
+            check_options(name, size, own.get(name, {}), None, cpu, "cpu")
+    seconds("time_limit", time_limit)
+    masked = assign_roles({"columns": columns, "drop": None}, frame.names, rest="drop")["columns"]
     single = len(masked) == 1 and _is_number(frame, masked[0], aggregate, {*(hierarchies or ()), *(order or ())})
     tracker, rows = Progress(progress_of(progress)), []
     runs = [(name, size) for name in names for size in sizes]
@@ -247,6 +245,14 @@ def _scale_by_ratios(axes: Any, axis: str) -> None:
     ticks.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ticks.set_major_formatter("{x:g}")
     ticks.set_minor_formatter("")
+
+
+def _entries(option: str, entries: Any) -> list[Any]:
+    """One entry or several as a list."""
+    listed = [entries] if isinstance(entries, str) or not isinstance(entries, Iterable) else list(entries)
+    if not listed:
+        raise InputValueError(f"{option} must hold at least one entry; got none.")
+    return listed
 
 
 def _options(options: Mapping[Any, Mapping[str, Any]] | None, names: list[MethodName]) -> dict[str, dict[str, Any]]:

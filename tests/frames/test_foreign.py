@@ -84,7 +84,7 @@ class Failing:
         (Failing(), r"table must offer Arrow records .* got a Failing, which raised ValueError\.$"),
         (pa.array([1, 2]), r"table must offer Arrow records .* got a Int64Array, which raised ArrowInvalid\.$"),
         (Stream(pa.table([[1], [2]], names=["a", "a"])), "more than one column named a"),
-        (object(), "got a object"),
+        (object(), "got an object"),
         (pl.Series([1]), "got a Series"),
     ],
 )

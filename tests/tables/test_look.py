@@ -121,5 +121,5 @@ def test_a_name_does_not_move_the_cursor():
 
 
 def test_a_path_is_answered_with_the_command():
-    with pytest.raises(mag.InputTypeError, match="use the commands mag look and mag mask"):
+    with pytest.raises(mag.InputTypeError, match="use the commands mag look, mag mask and mag check"):
         mag.look("people.csv")
