@@ -1,4 +1,4 @@
-"""`python -m benchmarks.app`: the path of `mag app` in Chromium on made-up people, and what each step takes.
+"""`python -m benchmarks.app`: the path of `mag app` in Chromium, and the time and memory of each step.
 
 `--pictures` takes the pictures of docs/guide/app.md on the way: each step on a desk, one on a phone.
 """

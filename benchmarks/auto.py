@@ -76,7 +76,7 @@ def measure(name: str, n: int, k: int, method: str) -> list[float]:
 
 
 def measure_all(cells: Cells, names: list[str], sizes: list[int], ks: list[int], methods: list[str]) -> Iterator[None]:
-    """Measure what is not among the cells yet, and come back after each."""
+    """Measure the missing cells; yield after each."""
     for n, name, k, method in itertools.product(sizes, names, ks, methods):
         own, chosen = (
             cells.setdefault(f"{name} {n} {k}", {}),

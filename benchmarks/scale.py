@@ -1,11 +1,11 @@
 """`python -m benchmarks.scale -n 10000000 [--engines memory dask spark]`: records beyond memory, by each engine.
 
 A data set of Parquet files is made on the spot, n x 5 values, some of them integers.  Each engine masks it jointly in a
-process of its own, writes Parquet, and counts what it has written ("memory", the out-of-core driver of
+process of its own, writes Parquet, and counts the written files ("memory", the out-of-core driver of
 `mag.microaggregate(memory=)`, does so before it returns).  Printed are seconds, processor time and peak memory of all
 processes of the engine, and the largest amount of disk that it took in addition to input and output.
 
-The last table is a model, not a measurement: what a cluster would take, by the processor time for each record that was
+The last table is a model, not a measurement: the time of a cluster, by the processor time for each record that was
 measured here, the bytes that go over the network, and a second for each wave of tasks.
 """
 
@@ -34,7 +34,7 @@ GB = 1e9
 NODES, CORES, NETWORK = 32, 16, 1.25e9  # of the modeled cluster: nodes, cores of a node, bytes a second of a node
 BUSY = 0.7  # the assumed share of the time that cores have work: parts differ in size
 TIMES_SENT = 3  # of every cell: to its part, back, and to the partition that it is written to
-WAVES, SECONDS_OF_WAVE = 12, 1.0  # of tasks, and what a scheduler takes for one
+WAVES, SECONDS_OF_WAVE = 12, 1.0  # waves of tasks in a run, and the time that a scheduler needs for one
 
 
 def main() -> None:
@@ -140,7 +140,7 @@ class Watch:
         self._times: dict[int, float] = {}
 
     def start(self, pid: int) -> None:
-        """Begin to look."""
+        """Start to measure, once a second."""
         self._thread = threading.Thread(target=self._look, args=(pid,), daemon=True)
         self._thread.start()
 
@@ -165,7 +165,7 @@ class Watch:
             self.processor = sum(self._times.values())
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop measuring."""
         self._done.set()
         self._thread.join()
 

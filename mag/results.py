@@ -21,7 +21,7 @@ Value = TypeVar("Value")
 
 MAX_LINES, MAX_SPANS = 400, 100  # groups that are drawn one by one, and spans of more
 
-OPTIMAL_GAP = 1e-7  # relative to the loss: what a proof of the least loss may leave open
+OPTIMAL_GAP = 1e-7  # relative to the loss: the gap that a proof of the least loss may leave
 
 
 class GroupingFacts(Protocol):

@@ -1,4 +1,4 @@
-"""The command and the script that do what the page does."""
+"""The command and the script that write the same release as the page."""
 
 import pathlib
 import shlex

@@ -38,7 +38,7 @@ CHOICES: dict[str, Groups] = {
 class FormField:
     """One field of a form: `words` are the names that sentences have for it, `problem` is such a sentence.
 
-    `panel` is the heading that it is below, or the place of the column that it is for.
+    `panel` is its heading, or the place of its column.
     """
 
     name: str
@@ -109,7 +109,7 @@ def write_word(value: Any) -> str:
 
 
 def read_word(option: str, word: str) -> Any:
-    """The text of a field as a plan has it; None if it is empty or the default."""
+    """The text of a field as a value of a plan; None if it is empty or the default."""
     word = word.strip()
     if not word:
         return None
@@ -141,7 +141,7 @@ def _number(word: str) -> Any:
 
 
 def place_problem(fields: Iterable[FormField], sentence: str) -> tuple[list[FormField], str]:
-    """The sentence beside the first field that it names; what is left of it for the head of the page."""
+    """Put the sentence beside the first field that it names; if it names none, it is for the head of the page."""
     listed = list(fields)
     places = [
         (found.start(), -len(word), place)

@@ -1,4 +1,4 @@
-"""Who may talk to the server: one browser, by a token; no other site, no other name of this machine.
+"""Access to the server: one browser, by a token; no other site, no other name of this machine.
 
 The printed address has the token.  It opens a tab, whose address holds a secret, and sets a cookie for that address
 alone: pages of other ports of this machine, to which browsers send cookies too, never get it.
@@ -73,7 +73,7 @@ class Guard:
             return "This server takes GET and POST only."
         if any(origin != f"http://{self._host}" for origin in origins) or (method == "POST" and len(origins) != 1):
             return "Requests of other sites are refused."
-        if enters:  # whoever knows the token may come from anywhere, such as a terminal or a file
+        if enters:  # the address with the token may be opened from anywhere, such as a terminal or a file
             return ""
         if site not in (("same-origin", "none") if method != "POST" else ("same-origin",)):
             return "Requests of other sites are refused."

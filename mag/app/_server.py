@@ -1,4 +1,4 @@
-"""The server: on this machine alone, on a port of its own, until Ctrl-C; then nothing of it remains."""
+"""The server: on this machine alone, on a port of its own, until Ctrl-C; then its files are removed."""
 
 import contextlib
 import pathlib
@@ -50,7 +50,7 @@ def serve(
             ws="none",
             lifespan="off",
             interface="asgi3",
-            log_level="critical",  # requests are nobody's business
+            log_level="critical",  # addresses of requests hold secrets
             access_log=False,
             server_header=False,
             proxy_headers=False,

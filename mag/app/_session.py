@@ -19,7 +19,7 @@ PRIVATE_FOLDER = 0o700
 
 @dataclass(frozen=True)
 class Trial:
-    """What the risk–loss picture compares."""
+    """The methods and group sizes of the risk–loss picture."""
 
     methods: tuple[str, ...] = ("auto", "mdav", "mondrian")
     sizes: tuple[int, ...] = (3, 5, 10, 20)
@@ -70,7 +70,7 @@ class Session:
         return self.state.path
 
     def change(self, did: str, **decisions: Any) -> None:
-        """Take decisions; the state before can be had back."""
+        """Take decisions; undo brings the state before them back."""
         with self._lock:
             self._states = [*self._states[-MAX_UNDO:], replace(self.state, did=did, **decisions)]
 
@@ -80,13 +80,13 @@ class Session:
             self._states[-1] = replace(self.state, reached=max(reached, self.state.reached))
 
     def undo(self) -> str:
-        """Take the last decision back; which one it was."""
+        """Take the last decision back; returns which one."""
         with self._lock:
             return self._states.pop().did if len(self._states) > 1 else ""
 
     @property
     def last_decision(self) -> str:
-        """What undo would take back."""
+        """The decision that undo would take back."""
         return self.state.did if len(self._states) > 1 else ""
 
     def keep(self, name: str, content: BinaryIO) -> pathlib.Path:
@@ -98,7 +98,7 @@ class Session:
         return path
 
     def job(self, task: str, **inputs: Any) -> Job:
-        """The job with these inputs: the one that is there, or a new one in place of another of the same task.
+        """The job with these inputs: a known one, or a new one in place of another job of the same task.
 
         Two columns, which two tabs may show, have a job each.
         """

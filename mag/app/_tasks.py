@@ -1,4 +1,4 @@
-"""What the process of a job can do, one function a task; each calls public functions of the package."""
+"""The tasks of the process of a job, one function each; they call public functions of the package."""
 
 import json
 import pathlib
@@ -30,7 +30,7 @@ NOTE_PREFIX = "mag: note: "
 
 
 def look(desk: Desk, path: pathlib.Path, text: Mapping[str, Any]) -> dict[str, Any]:
-    """What was understood of a file."""
+    """Types, formats and codes of the columns of a file."""
     file = _open(path, text)
     table, strange = _understood(desk, path, text)
     looked = look_at(table, strange, show=False)
@@ -159,7 +159,7 @@ def _draw_records(frame: Any, records: int, owners: Sequence[str]) -> Any:
 
 
 def mask(desk: Desk, path: pathlib.Path, plan: Plan, ending: str) -> dict[str, Any]:
-    """Run `mag mask` in the private folder: its JSON and its report; a run that is stopped is in nobody's way."""
+    """Run `mag mask` in the private folder: its JSON and its report; a stopped run leaves no file elsewhere."""
     with tempfile.TemporaryDirectory() as scratch:
         out, place, report = (pathlib.Path(scratch, f"masked{end}") for end in (ending, ".plan.toml", ".report.html"))
         plan.save(place)

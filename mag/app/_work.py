@@ -74,7 +74,7 @@ class Job:
 
 
 class Process:
-    """A process that works off tasks."""
+    """A process that runs tasks, one after the other."""
 
     def __init__(self, command: Sequence[str], folder: pathlib.Path) -> None:
         own = {name: str(folder) for name in ("TMPDIR", "TEMP", "TMP")}  # temporary files are private, too
@@ -194,19 +194,19 @@ class Workshop:
 
 @dataclass
 class Desk:
-    """What a task works with: how it tells what is done, how it runs a command, and what it has read before."""
+    """The means of a task: it reports progress, runs commands, and keeps the tables that it has read."""
 
     tell: Callable[[str, Any], None]
     run: Run
     kept: dict[Any, Any] = field(default_factory=dict)
 
     def step(self, fraction: float) -> None:
-        """Tell how much is done."""
+        """Report the share that is done."""
         self.tell("fraction", fraction)
 
 
 def work(run: Run, folder: pathlib.Path) -> None:
-    """Take tasks from the standard input, and tell the standard output.
+    """Read tasks from the standard input, and write messages to the standard output.
 
     The server ends its processes; if it has been killed, they are left with its private folder, and remove it.
     """

@@ -1,4 +1,4 @@
-"""What a bound returns."""
+"""The result of a bound."""
 
 from typing import NamedTuple
 

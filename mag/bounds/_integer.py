@@ -30,7 +30,7 @@ class Columns(NamedTuple):
         return (first == np.maximum.reduceat(members, starts)) & (self.sizes == np.bincount(labels)[first])
 
     def excess(self, paid: Payments, sets: Sets, k: int) -> np.ndarray:
-        """What they cost more than their records pay, less tolls."""
+        """Their costs less the payments of their records, tolls added."""
         excess = self.costs - self.members @ paid.y
         tolled = paid.toll > 0
         return excess + (self.members @ sets.inside[tolled].T.astype(np.float64) >= k) @ paid.toll[tolled]

@@ -55,7 +55,7 @@ CHUNK = 64  # records between two looks at the clock
 class Proof(NamedTuple):
     """A lower bound: no group costs less than its records pay, less the tolls of sets.
 
-    Also groups that cost less than was paid at first, and what the bound lacks because searches ended early.
+    Also groups that cost less than their first payments; searches that ended early lower the bound by `unsearched`.
     """
 
     bound: float

@@ -25,7 +25,7 @@ def bound(X: np.ndarray, k: int, labels: np.ndarray, cost: float, threads: int, 
 
 
 def least_cost(X: np.ndarray, k: int, threads: int) -> float:
-    """What the neighbors of the records cost at least."""
+    """The least cost of groups of each record and its nearest neighbors."""
     work = work_for(field_at, metric_of(X))
     _, distances = neighbor_lists(work, X, k - 1, threads, Progress())
     sums = np.add.accumulate(distances, axis=1)[:, -1]  # from the nearest on

@@ -33,7 +33,7 @@ def command_line() -> Sequence[str]:
 
 @contextlib.contextmanager
 def heard_by(listener: Callable[[float], object]) -> Iterator[None]:
-    """Tell a function how much is done, in place of a bar."""
+    """Report progress to a function, in place of a bar."""
     token = _listener.set(listener)
     try:
         yield

@@ -42,7 +42,7 @@ def app(
 
 
 def run(arguments: Sequence[str], listener: Callable[[float], object]) -> tuple[int, str, str]:
-    """Run a command in this process: its code, its output, and what it complained about."""
+    """Run a command in this process: its exit code, its output and its complaint."""
     from mag.commands.cli import main
 
     output, complaint = io.StringIO(), io.StringIO()

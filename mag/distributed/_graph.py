@@ -11,8 +11,8 @@ class Tasks:
     """A graph that grows task by task.
 
     Arguments of tasks are keys of earlier tasks, lists of keys, or plain values, but no tuples.  Engines that have a
-    driver use what the methods say about results: `tell` and `decide` make small ones, `add` those that stay where the
-    first of the keys among the arguments is.
+    driver place results by the method: those of `tell` and `decide` are small, those of `add` stay where the result of
+    the first key among the arguments is.
     """
 
     def __init__(self, name: str) -> None:

@@ -76,7 +76,7 @@ class ScaledRelease:
     information_loss : float
         SSE / SST.
     guarantee : mag.tables.Guarantee
-        What holds, counted on `data`.
+        The promises, counted on `data`.
     """
 
     data: Any

@@ -67,7 +67,7 @@ def published_facts(release: "Release", title: str | None, about: Mapping[str, s
 
 
 def guaranteed_facts(guarantee: Guarantee, **others: Any) -> ReportFacts:
-    """What a guarantee says, and others of its release."""
+    """The facts of a guarantee, and others of its release."""
     return ReportFacts(
         guarantee=str(guarantee),
         scope=guarantee.scope,

@@ -209,7 +209,7 @@ def roles_of(names: Sequence[Hashable], options: Options, demands: Sequence[Sens
 
 
 def left_out(names: Sequence[Hashable], options: Options) -> list[Hashable]:
-    """The columns of a lazy frame that nobody reads: dropped ones that are no weights and are not called like units."""
+    """The columns of a lazy frame that are not read: dropped ones but for weights and columns called like units."""
     demands = demands_of(options.diversity, options.closeness, names)
     dropped = roles_of(names, options, demands).drop
     return [name for name in dropped if not is_name(options.weights, [name]) and not is_name_of_units(name)]

@@ -296,7 +296,7 @@ def recount_promises(
     order: Any = None,
     parts: verify.Parts | None = None,
 ) -> list[Promise]:
-    """Whether a table is as diverse and close as demanded, counted on it as it is.
+    """Whether a table is as diverse and close as demanded, counted on its cells.
 
     A large table comes in `parts` of whole classes; then `table` holds its sensitive values, each once.
     """

@@ -1,4 +1,4 @@
-"""What columns are called: words of names that tell identifiers, units, weights and sensitive columns."""
+"""Words in names of columns that identifiers, units, weights and sensitive columns have."""
 
 import re
 from collections.abc import Hashable

@@ -1,4 +1,4 @@
-"""Some groups of a table that is masked jointly, before and after: the report of a table that is out of memory."""
+"""Some groups of a table that does not fit into memory, before and after masking: for its report."""
 
 import os
 import pathlib

@@ -135,7 +135,7 @@ class ColumnBatch:
             self.device.wait_for(self._queued)  # first: Ctrl-C in between must leave the event of the call
             try:
                 return self._finish()
-            finally:  # what is queued after an error or Ctrl-C writes to labels, too: the next reader waits for it
+            finally:  # queued work writes to labels after an error or Ctrl-C, too: the next reader waits for it
                 surely(self._record_queued)
 
     def _record_queued(self) -> None:

@@ -44,7 +44,7 @@ class DeviceFacts:
     origin: ToCaller
 
     def read(self, key: str, compute: Callable[[], Value]) -> Value:
-        """What `compute` makes of the facts while their device is the current one, kept for the reading stream."""
+        """The result of `compute`, called while the device of the facts is current, and kept for the reading stream."""
         with self.place.active():
             stream = self.place.stream()
         with self._reading():
@@ -53,9 +53,9 @@ class DeviceFacts:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """While the current stream reads: that of the call waits for it, before it uses memory again.
+        """While the current stream reads: the stream of the call waits for it, before it uses memory again.
 
-        What the reading stream has queued before an error or Ctrl-C still reads and writes that memory.
+        Work that the reading stream has queued before an error or Ctrl-C still reads and writes that memory.
         """
         with self.device.active():
             try:

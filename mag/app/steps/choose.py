@@ -150,7 +150,7 @@ def _read_plan(plan: Plan, form: Mapping[str, Any]) -> Plan:
 
 
 def _read_trial(form: Mapping[str, Any]) -> Trial:
-    """What to compare."""
+    """The methods and sizes to compare."""
     sizes = [checks.integer("sizes", _read("", word), 1, 2**31, "n") for word in str(form.get("sizes", "")).split(",")]
     word = _read("", form.get("records", ""))
     records = None if word is None else checks.integer("records", word, 1, 2**62, "n")

@@ -68,7 +68,7 @@ def _fields(lines: str) -> list[FormField]:
 
 
 def take(session: Session, form: Mapping[str, Any]) -> str:
-    """Give a column a tree, take it away, or go on."""
+    """Give a column a tree, remove its tree, or go on."""
     if form.get("action") == "continue":
         session.advance(6)
         return "choose"
@@ -97,7 +97,7 @@ def take(session: Session, form: Mapping[str, Any]) -> str:
 
 
 def _details(session: Session, how: str, form: Mapping[str, Any]) -> Any:
-    """What a kind of tree needs, from its fields."""
+    """The arguments of a kind of tree, from its fields."""
     if how == "file":
         dropped: Any = form.get("file")
         if getattr(dropped, "filename", ""):

@@ -1,4 +1,4 @@
-"""Open a file, by its path or dropped on the page, and see what was understood of it."""
+"""Open a file, by its path or dropped on the page, and show its columns as they were read."""
 
 import pathlib
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ TEXT_FIELDS = (
 
 
 def show(session: Session, wish: Mapping[str, str]) -> dict[str, Any]:
-    """The form, and what was understood of the file that is open."""
+    """The form, and the columns of the open file."""
     state = session.state
     content: dict[str, Any] = {"fields": fields(state)}
     if state.path is None:

@@ -63,7 +63,7 @@ def take(session: Session, form: Mapping[str, Any]) -> str:
         "script": text,
     }
     if (before := session.find("publish")) is not None and before.status != RUNNING:
-        session.forget(before)  # a second click does not start anew what goes on
+        session.forget(before)  # a second click does not start running work again
     session.job(
         "publish",
         arguments=[*words, "--json", *(["--overwrite"] if overwrite else [])],

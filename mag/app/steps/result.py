@@ -10,7 +10,7 @@ from mag.report import inner_html, split_section
 
 
 def inputs_of(session: Session) -> dict[str, Any]:
-    """What the masking of the present plan needs."""
+    """The inputs for masking by the present plan."""
     return {"path": session.path, "plan": session.plan, "ending": target_ending(session)}
 
 

@@ -36,7 +36,7 @@ def without_pandas_warning() -> Iterator[None]:
 
 
 class Holder:
-    """What lazy frames have in common: as long as one of them is used, the frames that they need stay stored."""
+    """An object that several lazy frames share: the frames that they need stay stored until none of them is used."""
 
     def __init__(self, stored: list[Any]) -> None:
         weakref.finalize(self, unpersist, stored).atexit = False

@@ -83,7 +83,7 @@ class Wave:
 
 
 def other_records() -> InputRuntimeError:
-    """The error of a partition that differs from what it was at first."""
+    """The error of a partition that differs from its first computation."""
     return InputRuntimeError(
         "X must have the same records in the same order whenever Spark computes a partition again; got others, write X "
         "to files and read these."

@@ -40,7 +40,7 @@ def multivariate(
     masked = [
         t.add("assembled", [p], _frames.write_arrays, key, [grouped.masked[p]], names, published) for p, key in pairs
     ]
-    wanted = [grouped.sample] if sampled else []  # nobody else reads it
+    wanted = [grouped.sample] if sampled else []  # no other result needs it
     n_groups, loss, *sample = t.run([labels, masked], [grouped.n_groups, grouped.loss, *wanted])
     return ScaledRecords(
         _frames.labels_frame(t, X, labels, [*kept, LABEL], [LABEL], wide=False),

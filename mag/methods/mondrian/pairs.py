@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """Moves between two groups that look at a criterion: records change places or groups, or the groups join.
 
-A move has to lower the sum of the loss and of the price of what the groups lack.  What two groups lack together never
+A move has to lower the sum of the loss and of the price of what the groups lack.  The lack of two groups together never
 grows, so that groups which satisfy the criterion still do.  A summary of some records is what their loss follows from:
 the least and the largest value of every number, or its sum and sum of squares, and a level of every tree.
 """

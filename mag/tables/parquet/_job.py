@@ -44,9 +44,9 @@ class FileRelease:
     path : pathlib.Path
         The published file.
     guarantee : Guarantee
-        What holds, counted on the file.
+        The promises, counted on the file.
     warnings : tuple of str
-        What the publisher should check.
+        Advice for the publisher.
     resumed : int
         The number of columns that an earlier, unfinished run had completed.
     """

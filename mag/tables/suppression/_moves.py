@@ -21,7 +21,7 @@ MAX_SCANNED = 2048  # records of a class among which members are searched
 PatternClasses = namedtuple(
     "PatternClasses", "k price bits of_kind start kinds first records kind unit first_of_unit of_unit"
 )
-# of every record: its pattern, and what it pays; of every class: its units and records, and whether it was dissolved in
+# of every record: its pattern, and its price; of every class: its units and records, and whether it was dissolved in
 # this pass; `touched` are records that changed since the last decision, `before` their patterns until then, or
 # NOT_TOUCHED
 State = namedtuple("State", "pattern paid units size tried touched before")

@@ -1,7 +1,7 @@
 """Suppression where a missing cell equals every value: the weaker reading, that of sdcMicro.
 
 A record then equals all records that differ from it in missing cells only; k counts them, or their units.  k-1
-records without any cell would meet that demand for all others, and protect nobody.  So every record of a small class
+records without any cell would meet that demand for all others, and protect no record.  So every record of a small class
 loses cells itself: the cheapest ones without which it equals k records of the original, which depends on no other
 record.  It then gets the first cheaper pattern with which k published records still equal it, and those that count on
 it.

@@ -1,4 +1,4 @@
-"""Tables of Ibis: counted as what they are on DuckDB and polars; other backends compare few types as we do."""
+"""Tables of Ibis: counted as those of DuckDB and polars; of other backends, only types that compare exactly."""
 
 from typing import Any
 

@@ -1,9 +1,10 @@
 """Exchanges that look at the criterion: near groups swap records, pass them on, or join.
 
-What groups lack of the criterion has a price, which doubles from round to round: at first records are exchanged where
-that loses little, at last wherever a group fails; `merge` repairs what still fails.  What two groups lack together
-never grows, so that of groups which satisfy the criterion only the loss falls; between rounds, groups are cut that can
-be.  Every round divides the groups by their means along other directions into regions, in which any two of them meet.
+A group that fails lacks some records, or values, and each has a price, which doubles from round to round: at first
+records are exchanged where that loses little, at last wherever a group fails; `merge` repairs groups that still fail.
+The lack of two groups together never grows: groups that satisfy the criterion still do, and lose less.  Between rounds,
+large groups are cut.  Every round divides the groups by their means along other directions into regions, in which any
+two of them meet.
 """
 
 from collections.abc import Sequence
