@@ -63,7 +63,7 @@ def _read(path: pathlib.Path) -> dict[str, Any]:
         complete = ""
     if not complete:
         raise InputValueError(f"{path.name!r} must be a manifest that mag mask wrote next to a file.")
-    others = {"generalize": "max_suppressed" in manifest["options"], "suppress": "suppressed" in manifest["guarantee"]}
+    others = {"generalize": "max_suppressed" in manifest["options"], "suppress": "below_k" in manifest["guarantee"]}
     for command, is_of in others.items():
         if is_of:
             raise InputValueError(f"{path.name!r} is a manifest of mag {command}; mag rerun takes those of mag mask.")

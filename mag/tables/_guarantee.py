@@ -135,7 +135,7 @@ class Guarantee:
                 facts[option] = {promise.name: promise.facts() for promise in facts[option].values()}
         if "sets" in facts:
             facts["sets"] = [{name: fact for name, fact in vars(own).items() if fact is not None} for own in self.sets]
-        return facts
+        return facts | {"text": str(self)}
 
     def __str__(self) -> str:
         names, strata = list_names(self.columns), f" (with {list_names(self.by)})" if self.by else ""

@@ -54,7 +54,7 @@ def make_manifest(
         "options": dict(provenance.options),
         "table": dict(provenance.table),
         "published": published,
-        "guarantee": to_json_types(guarantee.facts()) | {"text": str(guarantee)},
+        "guarantee": to_json_types(guarantee.facts()),
         "untouched": [str(name) for name in guarantee.kept],
         "method": method,
         "complete": complete,

@@ -579,7 +579,8 @@ def _warnings(
         values = "a single value" if least == 1 else f"only {least} different values"
         warnings.append(f"No diversity or closeness was requested for {name}: at least one class has {values}.")
     if groups.n_before is not None:
-        what = " and ".join(dict.fromkeys(demand.option for demand in request.demands)) or "number of units"
+        counted = [f"number of {option}s" for option in ("unit", "household") if getattr(roles, option)]
+        what = " and ".join(dict.fromkeys(demand.option for demand in request.demands)) or " and ".join(counted)
         counts = f"{groups.n_before} before, {groups.n_groups[0]} after"
         warnings.append(f"Groups were changed to meet the required {what}: {counts}.")
     if not groups.complete:

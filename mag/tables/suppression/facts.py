@@ -32,7 +32,7 @@ def facts_of(release: "Suppression", original: Original, title: str | None, abou
         columns=(),
         categories={name: _compare(release, original, name) for name in guarantee.columns},
         warnings=release.warnings,
-        suppression=replace(facts.suppression, suppressed=guarantee.suppressed),
+        suppression=replace(facts.suppression, suppressed=guarantee.suppressed or {}),
     )
 
 

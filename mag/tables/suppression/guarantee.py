@@ -1,7 +1,7 @@
 """The guarantee of a table with suppressed cells."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mag.tables._guarantee import CountedSet
@@ -28,12 +28,13 @@ class SuppressionGuarantee:
     sets : tuple of CountedSet
         The sets of quasi-identifiers that hold by themselves, each with its columns, its k, and its smallest class: the
         least number of records that equal a record, itself included; with a unit also the least number of units.
-    suppressed : dict
-        By column: how many cells were suppressed.
+    suppressed : dict, optional
+        By column: how many cells were suppressed.  None in pickles: the published table alone does not tell these cells
+        from those that were missing before.
     n_records, withheld : int
         Published records, and records that are not published.
-    changed : int
-        Records with a suppressed cell.
+    changed : int, optional
+        Records with a suppressed cell; None in pickles.
     below_k : int
         Records in classes of fewer than k that are equal cell by cell; 0 if a missing cell is a value.
     unit : column name, optional
@@ -46,10 +47,10 @@ class SuppressionGuarantee:
     by: tuple[Hashable, ...]
     kept: tuple[Hashable, ...]
     sets: tuple[CountedSet, ...]
-    suppressed: dict[Hashable, int]
+    suppressed: dict[Hashable, int] | None
     n_records: int
     withheld: int
-    changed: int
+    changed: int | None
     below_k: int
     unit: Hashable | None = None
 
@@ -60,13 +61,18 @@ class SuppressionGuarantee:
 
     @property
     def cells(self) -> int:
-        """The number of suppressed cells."""
-        return sum(self.suppressed.values())
+        """The number of suppressed cells; 0 in pickles."""
+        return sum((self.suppressed or {}).values())
 
     def facts(self) -> dict[str, Any]:
-        """For the manifest."""
-        facts = {name: fact for name, fact in vars(self).items() if name != "unit" or fact is not None}
-        return {"scope": self.scope} | facts | {"sets": [_facts_of(own) for own in self.sets]}
+        """For the manifest, which goes with the published table: what can be counted on it."""
+        unknown = ["suppressed", "changed", *(["unit"] if self.unit is None else [])]
+        facts = {name: fact for name, fact in vars(self).items() if name not in unknown}
+        return {"scope": self.scope} | facts | {"sets": [_facts_of(own) for own in self.sets], "text": self.promise}
+
+    def published(self) -> "SuppressionGuarantee":
+        """The same without the numbers of suppressed cells."""
+        return replace(self, suppressed=None, changed=None)
 
     @property
     def promise(self) -> str:
@@ -91,6 +97,8 @@ class SuppressionGuarantee:
         return f"{text} Kept unchanged and not covered: {', '.join(map(str, self.kept))}." if self.kept else text
 
     def __str__(self) -> str:
+        if self.suppressed is None:
+            return self.promise
         listed = ", ".join(f"{name} {count}" for name, count in self.suppressed.items() if count) or "none"
         cells = "cell is" if self.cells == 1 else "cells are"
         return f"{self.promise} {self.cells} {cells} suppressed in {self.changed} records: {listed}."

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 class Suppression:
     """A published table with suppressed cells, as returned by `mag.suppress`.
 
-    Pickles and copies hold only published facts: `units`, `withheld_rows` and an internal `report` need the original
-    and work on the release itself only.
+    Pickles and copies hold only published facts: `suppressed`, `units`, `withheld_rows` and an internal `report` need
+    the original and work on the release itself only.
 
     Attributes
     ----------
@@ -48,12 +48,14 @@ class Suppression:
     _original: Original | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_original": None}
+        return vars(self) | {"_original": None, "guarantee": self.guarantee.published()}
 
     @property
     def suppressed(self) -> dict[Hashable, int]:
-        """By column: how many cells were suppressed."""
-        return dict(self.guarantee.suppressed)
+        """By column: how many cells were suppressed; pickles do not know."""
+        if self.guarantee.suppressed is None:
+            self._need_original()
+        return dict(self.guarantee.suppressed or {})
 
     @property
     def withheld(self) -> int:
@@ -83,8 +85,8 @@ class Suppression:
     def _need_original(self) -> Original:
         if self._original is None:
             raise InputRuntimeError(
-                "units, withheld_rows and an internal report need the original table, which pickles and copies of a "
-                "release do not hold; use the release that mag.suppress returned."
+                "suppressed, units, withheld_rows and an internal report need the original table, which pickles and "
+                "copies of a release do not hold; use the release that mag.suppress returned."
             )
         return self._original
 
