@@ -117,6 +117,16 @@ class Needles:
                 yield self.bits[word]
 
 
+def files_with(folder, needles):
+    """The files below a folder that hold one of the planted values."""
+    holding = []
+    for path in folder.rglob("*"):
+        with contextlib.suppress(FileNotFoundError):  # removed meanwhile
+            if path.is_file() and needles.found(path.read_bytes()):
+                holding.append(path)
+    return holding
+
+
 def ibm(value):
     """A float as SAS transport files hold it, to the last bit: sign, exponent of 16, 56 bits."""
     if not math.isfinite(value) or value == 0:

@@ -12,10 +12,13 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import Client, KilledWorker, LocalCluster
+from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin
 
 import mag
 import mag.distributed
+from tests.data.needles import Needles, files_with
+
+LOCAL = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}  # any port: other clusters may be there
 
 
 @pytest.fixture(scope="module")
@@ -29,9 +32,7 @@ def client():
     }
     with (
         dask.config.set(settings),
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, memory_limit="1GiB"
-        ) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, memory_limit="1GiB", **LOCAL) as cluster,
         Client(cluster, set_as_default=True) as client,
     ):
         yield client
@@ -108,9 +109,9 @@ def kill_the_victim(folder, killed):
 
 
 RUNS = {
-    "columns": lambda X: mag.distributed.columns(X, 5).labels,
-    "univariate": lambda X: mag.distributed.univariate(X[:, 0], 5).labels,
-    "multivariate": lambda X: mag.distributed.multivariate(X, 5, parts=4).labels,
+    "columns": lambda X: mag.distributed.columns(X, 5),
+    "univariate": lambda X: mag.distributed.univariate(X[:, 0], 5),
+    "multivariate": lambda X: mag.distributed.multivariate(X, 5, parts=4),
 }
 
 
@@ -119,11 +120,11 @@ RUNS = {
 )
 def test_a_killed_worker_changes_nothing(client, run, tmp_path):
     X = normal(2000, 3)
-    wanted = RUNS[run](X).compute()
+    wanted = RUNS[run](X).labels.compute()
     killed: list[int] = []
     killer = threading.Thread(target=kill_the_victim, args=(tmp_path, killed))
     killer.start()
-    found = RUNS[run](X.map_blocks(wait_once, str(tmp_path), meta=X._meta)).compute()
+    found = RUNS[run](X.map_blocks(wait_once, str(tmp_path), meta=X._meta)).labels.compute()
     killer.join()
     assert killed
     np.testing.assert_array_equal(found, wanted)
@@ -143,3 +144,96 @@ def test_workers_out_of_memory_are_one_clear_error(client):
         mag.distributed.columns(X, 5).labels.compute()
     client.wait_for_workers(2)
     assert mag.distributed.verify(mag.distributed.columns(normal(100, 2), 5).masked[:, 0], 5) == 5
+
+
+class KillInEveryStage(WorkerPlugin):
+    """The first worker that has the result of a stage is killed before anybody can ask for it."""
+
+    name = "kill-in-every-stage"
+
+    def __init__(self, folder, stages=None):
+        self.folder, self.stages = pathlib.Path(folder), stages
+
+    def transition(self, key, start, finish, **others):
+        if (start, finish) != ("executing", "memory"):
+            return
+        name = str(key[0] if isinstance(key, tuple) else key)
+        stage, ours, _ = name.partition("-mag-")  # Dask joins the names of tasks that it makes one
+        if not ours or (self.stages is not None and stage not in self.stages):
+            return
+        try:
+            (self.folder / stage).touch(exist_ok=False)
+        except FileExistsError:
+            return
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def frame_of_numbers(n=400):
+    rng = np.random.default_rng(0)
+    table = {"age": rng.integers(0, 90, n), "income": rng.lognormal(3, 1, n), "ward": rng.integers(0, 2, n)}
+    return dd.from_pandas(pd.DataFrame(table), npartitions=2)
+
+
+def bytes_of(run):
+    """Labels and masked values; of a release the values that were counted."""
+    if run == "release":
+        release = mag.distributed.microaggregate(frame_of_numbers(), 5, ["age", "income"], by="ward", parts=2)
+        results = [release.data["age"], release.data["income"]]
+    else:
+        scaled = RUNS[run](normal(700, 3))
+        results = [scaled.labels, scaled.masked]
+    return [np.ascontiguousarray(one).tobytes() for one in dask.compute(*results)]
+
+
+LEAST_STAGES = {"columns": 3, "univariate": 10, "multivariate": 15, "release": 20}
+SOME = ("order", "grouped", "masked-back")
+
+
+@pytest.mark.parametrize(
+    ("run", "stages"),
+    [("multivariate", SOME), *(pytest.param(run, None, marks=pytest.mark.long) for run in LEAST_STAGES)],
+)
+def test_a_worker_is_killed_in_every_stage(run, stages, tmp_path):
+    wanted = bytes_of(run)
+    patience = {"distributed.scheduler.allowed-failures": 1000}  # a task may be with several of those that are killed
+    with (
+        dask.config.set(patience),
+        LocalCluster(n_workers=2, threads_per_worker=1, **LOCAL) as cluster,
+        Client(cluster, set_as_default=True) as client,
+    ):
+        client.register_plugin(KillInEveryStage(tmp_path, stages))
+        found = bytes_of(run)
+    assert found == wanted
+    killed = {mark.name for mark in tmp_path.iterdir()}
+    assert killed == set(stages) if stages else len(killed) >= LEAST_STAGES[run]
+
+
+def test_nothing_of_the_original_is_left_behind(tmp_path, monkeypatch):
+    """Workers spill everything, and one of them is killed with what it has spilled."""
+    monkeypatch.chdir(tmp_path)
+    spill = {
+        "distributed.scheduler.allowed-failures": 10,
+        "distributed.worker.memory.target": 1e-9,
+        "distributed.worker.memory.spill-compression": False,
+        "temporary-directory": str(tmp_path / "spilled"),
+    }
+    numbers = np.random.default_rng(0).lognormal(3, 1, 4000)
+    numbers[::40] = 8.250170917301713e175
+    places = np.arange(4000)
+    table = pd.DataFrame({"age": places % 90, "income": numbers, "name": "zQxnames", "ward": places % 2})
+    needles = Needles()
+    for value in (float(numbers[0]), "zQxnames"):
+        needles.add(value, "the original")
+    with (
+        dask.config.set(spill),
+        LocalCluster(n_workers=2, threads_per_worker=1, local_directory=tmp_path / "spilled", **LOCAL) as cluster,
+        Client(cluster, set_as_default=True) as client,
+    ):
+        client.register_plugin(KillInEveryStage(tmp_path, ["grouped"]))
+        frame = dd.from_pandas(table, npartitions=4, sort=False).persist()
+        release = mag.distributed.microaggregate(frame, 120, ["age", "income"], keep="ward", drop="name", parts=2)
+        release.data.to_parquet(tmp_path / "out")
+        assert files_with(tmp_path / "spilled", needles)  # while the cluster lives
+    assert (tmp_path / "grouped").exists()
+    assert list((tmp_path / "out").iterdir())
+    assert not files_with(tmp_path, needles)
