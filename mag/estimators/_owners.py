@@ -1,5 +1,6 @@
 """Units and households of the records of an array: their cells, groups of enough of them, and the recount."""
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from mag import verify
 from mag._lib.checks import describe, same_rows
-from mag._lib.errors import InputTypeError
+from mag._lib.errors import CodesWarning, InputTypeError
 from mag.tables import TableGrouping, microaggregate
 
 
@@ -36,7 +37,9 @@ def group(
     else:
         options = options | {"standardize": standardize}
     options |= {option: option for option in owners}
-    return microaggregate(table, k, names, **options).grouping
+    with warnings.catch_warnings():  # their advice names columns and options that the caller does not have
+        warnings.simplefilter("ignore", CodesWarning)
+        return microaggregate(table, k, names, **options).grouping
 
 
 def recount(masked: np.ndarray, option: str, cells: np.ndarray, k: int) -> int:

@@ -114,3 +114,9 @@ def test_wrong_units_are_one_sentence(parameters, fitted, sentence):
     with pytest.raises(mag.InputError) as error:
         mag.Microaggregator(**parameters).fit(visits()[0], **fitted)
     assert sentence in str(error.value)
+
+
+def test_arrays_get_no_advice_about_columns_of_tables():
+    codes = np.random.default_rng(0).choice([1, 2, 3, 9], (200, 2))
+    estimator = mag.Microaggregator(k=4).fit(codes, unit=np.arange(200) // 2)  # a warning would be an error here
+    assert estimator.smallest_units_ >= 4
