@@ -28,7 +28,7 @@ import pandas as pd
 import mag
 from benchmarks._measure import show
 from mag import InputError
-from mag.tables import _parquet
+from mag.tables.parquet import _source
 
 CHUNK = 100  # cases that a process runs before it reports
 JOBS = [["nurse", "health", "*"], ["doctor", "health", "*"], ["cook", "food", "*"], ["baker", "food", "*"]]
@@ -276,7 +276,7 @@ def file_case(draw: Draw) -> None:
         draw.options["missing"] = "group"
     if joint and draw.chance(0.7):
         draw.options["memory"] = LEAST_MEMORY
-    with tempfile.TemporaryDirectory() as folder, mock.patch.object(_parquet, "ROWS_PER_GROUP", ROWS_PER_GROUP):
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(_source, "ROWS_PER_GROUP", ROWS_PER_GROUP):
         raw, masked = (str(pathlib.Path(folder, f"{name}.parquet")) for name in ("raw", "masked"))
         draw.table.to_parquet(raw, row_group_size=int(draw.rng.integers(5, 50)))
         mag.microaggregate(raw, draw.k, columns, output=masked, **draw.options)
