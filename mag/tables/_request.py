@@ -1,6 +1,6 @@
 """The request for a table: the role of every column, and how to group; all checks before it is read."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from mag.api.method import check_keywords
 from mag.api.options import cost_of, generator_of, progress_of
 from mag.api.table_options import ALWAYS, IF_USED, MICROAGGREGATE, OPTIONS, Options, accepted
 from mag.costs import Cost
+from mag.hierarchy import hierarchy_of
 from mag.methods import METHODS
 from mag.tables._aggregate import AGGREGATES
 from mag.tables._categories import ALLOWED, WEIGHTED
@@ -107,6 +108,7 @@ def check_request(
     check_names_of("hierarchies", options.hierarchies, grouped)
     ranked = [demand.columns[0] for demand in demands if demand.follows_ranks]
     check_names_of("order", options.order, [*grouped, *ranked], "masked, or compared by closeness over ranks")
+    _check_entries(options)
     if options.enforce != "auto" and not demands:
         raise InputValueError(f"enforce is not used without diversity= or closeness=; got {options.enforce!r}.")
     check_names_of("importance", options.importance, grouped)
@@ -133,6 +135,7 @@ def check_request(
     threads = checks.thread_count("threads", options.threads)
     if plan.single:
         checks.unused("time_limit", options.time_limit, "columns that are grouped by themselves")
+    checks.seconds("time_limit", options.time_limit)
     progress = progress_of(options.progress)
     if options.small_strata != "error" and not (roles.by or options.special or options.missing == "group"):
         option, group = named("small_strata"), named("missing", "group")
@@ -265,6 +268,16 @@ def check_names_of(option: str, setting: Any, columns: list[Hashable], role: str
         raise InputValueError(
             f"{option} must name columns that are {role}; got {', '.join(map(repr, wrong))}{question}"
         )
+
+
+def _check_entries(options: Options) -> None:
+    """Refuse an entry without a hierarchy, and one that is no list of values."""
+    for name, source in (options.hierarchies or {}).items():
+        if source is None:
+            hierarchy_of(f"hierarchies[{name!r}]", source)  # says what it may be
+    for name, values in (options.order or {}).items():
+        if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+            raise InputTypeError(f"order[{name!r}] must list the values in order; got {checks.describe(values)}.")
 
 
 def plan_of(columns: list[Hashable], options: Options, scales: dict[Hashable, str]) -> GroupingPlan:
