@@ -136,9 +136,9 @@ def _spell_for(command: str) -> Spelling:
     def spell(option: str, values: tuple[Any, ...]) -> str | None:
         if option == "random_state" and "seed" in names:
             return "--seed"
-        if option not in names or not (values or "_" in option):
+        if option not in names:
             return None
-        written = f"--{option.replace('_', '-')}"
+        written = f"-{option}" if len(option) == 1 else f"--{option.replace('_', '-')}"
         return written if values in ((), (True,)) else f"{written} {f' or {written} '.join(map(str, values))}"
 
     return spell

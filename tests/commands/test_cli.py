@@ -347,7 +347,7 @@ def test_columns_without_a_role_are_named(people, mag_):
         (["-k", "5", "--option", "shuffle=true", "--option", "cost=sae"], "got shuffle, cost, see --help."),
         (["-k", "5", "--encoding", "zlib"], "encoding must be a text encoding that Python supports; got 'zlib'."),
         (["-k", "5", "--method", "mdva"], "got 'mdva', did you mean 'mdav'"),
-        (["-k", "5", "--missing", "no"], "missing must be one of 'drop', 'error', 'group'; got 'no'."),
+        (["-k", "5", "--missing", "no"], "--missing must be one of 'drop', 'error', 'group'; got 'no'."),
         (["-k", "5", "--scope", "both"], "scope must be one of 'joint', 'per-column'; got 'both'."),
         (["-k", "5", "--round", "x=y"], "--round must be one integer"),
         (["-k", "5", "--delimiter", "ab"], "delimiter must be one character"),
@@ -838,7 +838,7 @@ def test_demo_begins_with_the_path_of_its_report(tmp_path, mag_):
 def test_a_wrong_option_is_one_sentence_and_no_traceback(tmp_path, mag_):
     code, said, complained = mag_("demo", "-o", tmp_path / "demo", "-k", "0")
     assert (code, said) == (2, "")
-    assert complained.startswith("mag: k must be an integer in [")
+    assert complained.startswith("mag: -k must be an integer in [")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -867,9 +867,9 @@ def test_warmup_compiles_what_was_asked_for(mag_):
     assert out.splitlines()[-1].startswith("Compiled code is kept in ")
     assert mag_("warmup", "-c", "sse", "-k", "3", "-q") == (0, "", "")
     for option, sentence in (
-        (("-c", "mse"), "mag: cost must be one of 'maxdist',"),
-        (("-m", "mdaw"), "mag: method must be one of 32 names; got 'mdaw', did you mean 'mdav'"),
-        (("-k", "0"), "mag: k must be an integer in [1,"),
+        (("-c", "mse"), "mag: --cost must be one of 'maxdist',"),
+        (("-m", "mdaw"), "mag: --method must be one of 32 names; got 'mdaw', did you mean 'mdav'"),
+        (("-k", "0"), "mag: -k must be an integer in [1,"),
     ):
         code, said, complained = mag_("warmup", *option)
         assert (code, said) == (2, "")

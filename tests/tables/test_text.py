@@ -74,8 +74,11 @@ def test_ten_thousand_categories_of_thirty_thousand_records_are_grouped():
     generator = np.random.default_rng(0)
     places = generator.integers(0, 10_000, 30_000)
     table = {"age": generator.integers(18, 90, places.size), "place": np.array([f"place {at}" for at in places])}
-    release = mag.microaggregate(table, 5, ["age", "place"], aggregate={"place": "mode"}, method="mondrian")
-    assert release.guarantee.smallest >= 5
+    for method in ("auto", "mondrian"):
+        release = mag.microaggregate(table, 5, ["age", "place"], aggregate={"place": "mode"}, method=method)
+        assert release.guarantee.smallest >= 5
+    with pytest.raises(mag.InputValueError, match=r"^method=.ona_star. stores a number for every record"):
+        mag.microaggregate(table, 5, ["age", "place"], aggregate={"place": "mode"}, method="ona_star")
 
 
 def test_the_medoid_of_equally_far_values_is_their_mode():
