@@ -1,6 +1,7 @@
 """The figures of sdcMicro 5.8.1 on its own survey, on a small table of its documentation, and on Adult."""
 
 import csv
+import inspect
 import json
 
 import numpy as np
@@ -56,6 +57,7 @@ def francdat():
 
 
 FRANCDAT = ["Key1", "Key2", "Key3", "Key4"]
+FRACTIONS, ALPHAS = (0.1, 0.2), (0, 1)
 
 
 def close(found, expected, rel=1e-9):
@@ -73,10 +75,6 @@ def test_frequencies_of_the_survey(assessment, by_record, figures):
     assert counts["n1"] == assessment.summary["uniques"]
     assert counts["n_fk_below_3"] == assessment.summary["below_3"]
     assert counts["n_fk_below_5"] == assessment.summary["below_5"]
-    assert counts["n2"] == assessment.summary["below_3"] - assessment.summary["uniques"]
-    fk = assessment.records["fk"].to_numpy()
-    for k in (2, 3, 5):
-        assert figures[f"testdata.kAnon_violations.k{k}"]["value"][0] == (fk < k).sum()
 
 
 def test_individual_risk_equals_their_exact_formula_where_that_is_a_number(assessment, by_record):
@@ -109,15 +107,6 @@ def test_household_and_global_risk(assessment, by_record, survey, figures):
         assert 1 < value[key] / assessment.summary[ours] < 1.0003, key
 
 
-@pytest.mark.parametrize("call", ["createSdcObj.risk_global", "measure_risk.fast_hier_FALSE"])
-def test_their_other_ways_to_global_risk_are_one(survey, by_record, figures, call):
-    value, homes = figures[f"testdata.{call}"]["value"], survey["ori_hid"].to_numpy()
-    for prefix, risk in (("hier_", household_risk(by_record["rk"], homes)), ("", by_record["rk"])):
-        if f"{prefix}risk_ER" in value:
-            assert risk.sum() == pytest.approx(value[f"{prefix}risk_ER"], rel=1e-9)
-            assert risk.mean() == pytest.approx(value[f"{prefix}risk"], rel=1e-9)
-
-
 def test_cells_of_few_records_in_up_to_three_columns(survey, figures):
     """Theirs are unsafe at the threshold, too."""
     columns = ["urbrur", "roof", "walls", "sex"]
@@ -137,13 +126,6 @@ def test_no_more_cells_are_suppressed(francdat, survey, figures, table, k):
     release = mag.suppress(frame, k, keys, missing="wildcard", rest="drop")
     assert 0 < release.guarantee.cells <= sum(theirs_by_key)
     assert mag.verify.recount_wildcard(release.data, keys) >= k
-
-
-def test_global_risk_without_weights(survey, figures):
-    value = figures["testdata.measure_risk.no_weights"]["value"]
-    summary = mag.assess(survey, KEYS, max_size=1).summary
-    assert summary["expected_reidentifications"] == pytest.approx(value["global_risk_ER"], rel=1e-12)
-    assert summary["mean_risk"] == pytest.approx(value["global_risk"], rel=1e-12)
 
 
 def test_suda_scores_and_contributions_of_the_survey(assessment, by_record, figures):
@@ -173,29 +155,125 @@ def check_levels(levels, survey_levels):
         assert close(ours, expected)
 
 
-def test_their_other_scores(survey, by_record):
-    """`original_scores=FALSE` gives a minimal unique of s of m columns ``(2^(m−s) − 1) / C(m, s)`` points."""
-    m, codes = len(KEYS), [survey[name].to_numpy() for name in KEYS]
+def scores_of_their_other_way(table, names):
+    """By `original_scores=FALSE` a minimal unique of s of m columns has ``(2^(m−s) − 1) / C(m, s)`` points.
+
+    Scores, DIS-SUDA, and for every record and column the points of minimal uniques with the column.
+    """
+    m, codes = len(names), [np.unique(table[name].to_numpy(), return_inverse=True)[1] for name in names]
     points = np.array([0.0] + [(2 ** (m - s) - 1) / points_choose(m, s) for s in range(1, m + 1)])
-    codes = [np.unique(own, return_inverse=True)[1] for own in codes]
-    scores = subsets.walk(codes, None, m, points).scores
+    found, sizes = subsets.walk(codes, None, m, points), count_classes(codes).sample
+    dis = dis_scores(found.scores, int((sizes == 1).sum()), int((sizes == 2).sum()) * 2, m, 0.01)
+    return found.scores, dis, found.shares
+
+
+def test_their_other_scores(survey, by_record):
+    scores, dis, _ = scores_of_their_other_way(survey, KEYS)
     assert close(scores, by_record["suda_alt"])
-    sizes = count_classes(codes).sample
-    doubles = 2 * int((sizes == 2).sum())
-    assert close(dis_scores(scores, int((sizes == 1).sum()), doubles, m, 0.01), by_record["dis_suda_alt"], SINGLE)
+    assert close(dis, by_record["dis_suda_alt"], SINGLE)
 
 
 def test_other_scores_of_the_small_table(francdat, figures):
-    m, value = len(FRANCDAT), figures["francdat.suda2.original_scores_FALSE"]["value"]
-    points = np.array([0.0] + [(2 ** (m - s) - 1) / points_choose(m, s) for s in range(1, m + 1)])
-    codes = [np.unique(francdat[name].to_numpy(), return_inverse=True)[1] for name in FRANCDAT]
-    scores = subsets.walk(codes, None, m, points).scores
+    scores, dis, shares = scores_of_their_other_way(francdat, FRANCDAT)
+    value = figures["francdat.suda2.original_scores_FALSE"]["value"]
     assert close(scores, value["score"])
-    assert close(dis_scores(scores, 4, 4, m, 0.01), value["disScore"], SINGLE)
+    assert close(dis, value["disScore"], SINGLE)
+    expected = [[row[f"{name}_contribution"] for name in FRANCDAT] for row in value["contributionPercent"]]
+    require_equal(shares / np.where(scores > 0, scores, 1)[:, None], expected)
 
 
 def points_choose(m, s):
     return np.prod(np.arange(m - s + 1, m + 1)) / np.prod(np.arange(1.0, s + 1))
+
+
+def summarize(values):
+    """As the figures of a column are written down, rows from 1 on."""
+    known, largest = values[~np.isnan(values)], np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")[:10]
+    return {
+        "n": values.size, "sum": known.sum(), "mean": known.mean(), "min": known.min(), "max": known.max(),
+        "sd": known.std(ddof=1), "na": values.size - known.size, "first20": values[:20],
+        "largest10_rows_1based": largest + 1, "largest10": values[largest],
+    }  # fmt: skip
+
+
+def total_of(risk, prefix="global_"):
+    return {f"{prefix}risk": risk.mean(), f"{prefix}risk_ER": risk.sum(), f"{prefix}risk_pct": 100 * risk.mean()}
+
+
+SETTINGS = ("threshold", "max_risk", "cpu_seconds")  # of sdcMicro, no figures of the table
+
+
+def ours_of(key, assessment, survey):
+    """Our figures in place of those of a key; by sdcMicro's default formula where that is an approximation."""
+    fk, Fk, risk = (assessment.records[name].to_numpy() for name in ("fk", "Fk", "risk"))
+    approximate, homes = theirs(fk, Fk), survey["ori_hid"].to_numpy()
+    of_home = household_risk(approximate, homes)
+    hier = total_of(of_home, "hier_") | {"hier": summarize(of_home)}
+    if key == "freqCalc":
+        sizes = {"n1": (fk == 1).sum(), "n2": (fk == 2).sum(), "n_fk_below_3": (fk < 3).sum()}
+        return sizes | {"n_fk_below_5": (fk < 5).sum(), "fk": summarize(fk.astype(float)), "Fk": summarize(Fk)}
+    if key.startswith("kAnon_violations"):
+        k = int(key[-1])
+        return [(fk < k).sum(), (Fk < k).sum()]
+    alone = mag.assess(survey, KEYS, max_size=1).records["risk"].to_numpy()
+    return {
+        "indivRisk": summarize(approximate),
+        "indivRisk.exact": summarize(np.where(fk == 176, np.nan, risk)),  # their overflow
+        "measure_risk": total_of(approximate) | hier,
+        "measure_risk.fast_hier_FALSE": hier,
+        "measure_risk.no_weights": total_of(alone),
+        "createSdcObj.risk_global": total_of(approximate, "") | total_of(of_home, "hier_"),
+    }[key]
+
+
+OF_RISK = ("freqCalc", "indivRisk", "measure_risk", "suda2", "risk_global", "kAnon_violations")
+OF_SURVEY = [
+    "freqCalc", "indivRisk", "indivRisk.exact", "measure_risk", "measure_risk.fast_hier_FALSE",
+    "measure_risk.no_weights", "createSdcObj.risk_global",
+    "kAnon_violations.k2", "kAnon_violations.k3", "kAnon_violations.k5",
+]  # fmt: skip
+
+
+def require_equal(found, expected, rel=1e-9):
+    """The same keys, but for settings, and the same numbers; None is NaN."""
+    if isinstance(expected, dict):
+        wanted = {key: own for key, own in expected.items() if key not in SETTINGS}
+        assert {*found} == {*wanted}
+        for key, own in wanted.items():
+            require_equal(found[key], own, rel)
+        return
+    wanted = np.array([np.nan if own is None else own for own in np.ravel(expected)])
+    assert np.ravel(found).tolist() == pytest.approx(wanted.tolist(), rel=rel, abs=1e-15, nan_ok=True)
+
+
+@pytest.mark.parametrize("key", OF_SURVEY)
+def test_every_figure_of_frequencies_and_risks(assessment, survey, figures, key):
+    require_equal(ours_of(key, assessment, survey), figures[f"testdata.{key}"]["value"])
+
+
+@pytest.mark.parametrize("key", ["suda2", "suda2.original_scores_FALSE"])
+def test_every_figure_of_scores(assessment, survey, figures, key):
+    value = figures[f"testdata.{key}"]["value"]
+    if key == "suda2":
+        scores, dis = (assessment.records[name].to_numpy() for name in ("suda", "dis_suda"))
+    else:
+        scores, dis, shares = scores_of_their_other_way(survey, KEYS)
+        require_equal(
+            100 * shares.sum(axis=0) / scores.sum(), [row["contribution"] for row in value["attribute_contributions"]]
+        )
+    require_equal(summarize(scores), value["score"])
+    require_equal(summarize(dis), value["disScore"], SINGLE)
+
+
+def test_no_figure_of_risk_is_left_out(figures):
+    """Every key is in the table of the survey's figures, or in a test of the small table or of Adult."""
+    tested = {f"testdata.{key}" for key in (*OF_SURVEY, "suda2", "suda2.original_scores_FALSE")}
+    for test in (test_the_small_table, test_other_scores_of_the_small_table, test_adult):
+        tested |= {key for key in figures if f'"{key}"' in inspect.getsource(test)}
+    tested |= {f"francdat.indivRisk.{formula}" for formula in ("approx", "exact")}
+    tested |= {f"francdat.suda2.DisFraction{fraction}" for fraction in FRACTIONS}
+    tested |= {f"francdat_missing.freqCalc.alpha{alpha}" for alpha in ALPHAS}
+    assert {key for key in figures if any(kind in key for kind in OF_RISK)} == tested
 
 
 def test_distinct_sensitive_values(assessment, figures):
@@ -223,7 +301,7 @@ def test_the_small_table(francdat, figures):
     for formula in ("approx", "exact"):
         assert close(records["risk"], figures[f"francdat.indivRisk.{formula}"]["value"])
     risk = figures["francdat.measure_risk"]["value"]
-    assert found.summary["expected_reidentifications"] == pytest.approx(risk["global_risk_ER"], rel=1e-12)
+    require_equal(total_of(records["risk"].to_numpy()), risk)
     value = figures["francdat.suda2"]["value"]
     assert records["suda"].to_list() == value["score"]
     assert close(records["dis_suda"], value["disScore"], SINGLE)
@@ -243,13 +321,15 @@ def test_the_small_table(francdat, figures):
     assert without.to_list() == figures["francdat.indivRisk.population"]["value"]
 
 
-@pytest.mark.parametrize("fraction", [0.1, 0.2])
+@pytest.mark.parametrize("fraction", FRACTIONS)
 def test_sampling_fractions(francdat, figures, fraction):
-    found = mag.assess(francdat, FRANCDAT, sampling_fraction=fraction).records["dis_suda"]
-    assert close(found, figures[f"francdat.suda2.DisFraction{fraction}"]["value"]["disScore"], SINGLE)
+    records = mag.assess(francdat, FRANCDAT, sampling_fraction=fraction).records
+    value = figures[f"francdat.suda2.DisFraction{fraction}"]["value"]
+    assert records["suda"].to_list() == value["score"]
+    assert close(records["dis_suda"], value["disScore"], SINGLE)
 
 
-@pytest.mark.parametrize("alpha", [0, 1])
+@pytest.mark.parametrize("alpha", ALPHAS)
 def test_missing_keys(francdat, figures, alpha):
     blank = francdat.with_columns(
         pl.when(pl.int_range(pl.len()) != row).then(name).alias(name) for row, name in ((4, "Key4"), (6, "Key1"))

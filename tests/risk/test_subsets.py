@@ -1,6 +1,8 @@
 """Frequencies and minimal sample uniques against every pair of records and every subset."""
 
 import itertools
+import math
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -101,6 +103,25 @@ def test_many_columns_and_few_sizes():
     found = subsets.walk(codes, None, 2, points_by_size(40))
     assert found.members.shape == (820, 40)
     assert found.minimal.sum() > 0
+
+
+@pytest.mark.parametrize("m", [1, 4, 7, 8, 12])
+@pytest.mark.parametrize(
+    ("uniques", "doubles", "fraction"), [(4, 4, 0.01), (157, 124, 0.01), (3, 0, 0.2), (1, 900, 0.5)]
+)
+def test_dis_scores_in_many_digits(m, uniques, doubles, fraction):
+    """sdcMicro computes them in single precision."""
+    rng = np.random.default_rng(m)
+    scores = rng.integers(0, math.factorial(m) + 1, 200) * (rng.random(200) < 0.4)
+    found = dis_scores(scores.astype(float), uniques, doubles, m, fraction)
+    with localcontext() as context:
+        context.prec = 50
+        share, power = Decimal(fraction), 1 + Decimal(8 - m) / 20
+        dis = uniques * share / (uniques * share + doubles * (1 - share))
+        powers = {score: Decimal(score) ** power for score in scores.tolist() if score}
+        total = sum(1 / powers[score] for score in scores.tolist() if score)
+        exact = [1 / (1 + (uniques / dis - uniques) / (powers[own] * total)) if own else 0 for own in scores.tolist()]
+    assert found.tolist() == pytest.approx([float(own) for own in exact], rel=1e-13, abs=0)
 
 
 def test_dis_scores_of_nobody_and_of_too_many_columns():
