@@ -324,8 +324,8 @@ def _strata(frame: Frame, columns: TableColumns, request: Request) -> Strata:
         what += "" if columns.owners.homes is None else f" of {plan.k_household} households"
         ways = ("suppress",) if small_policy == "merge" else ("merge", "suppress")
         remedy = f"pass {named('small_strata', *ways)}"
-        if request.options.output is not None:  # of a file, or a part of it
-            remedy = f"use fewer columns in by{', fewer to mask that miss cells' if missing else ''}, more memory"
+        if request.options.output is not None:  # of a file
+            remedy = f"use fewer columns in by{', fewer to mask that miss cells' if missing else ''}"
         raise InputValueError(
             f"every stratum{also} must have at least {least_k} {what}: {error}; {remedy}, or a smaller k."
         ) from None

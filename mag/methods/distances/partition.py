@@ -4,7 +4,8 @@ Records are lists of columns, each a NumPy array of its own dtype.  A worker gro
 2k records or more, counted after the deal, so that no group can be smaller than k.
 """
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -252,13 +253,24 @@ def repair_parts(
     Halves of different strata are not joined.  With `units`, 2k of these are counted in place of records.
     """
     counts = np.sum(leaves, axis=0)
-    numbers = iter(range(len(counts)))
-    owners = [] if units is None else _list_owners(units, len(counts))
+    owners = [] if units is None else list_owners(units, len(counts))
 
     def count(members: list[int]) -> int:
         if units is None:
             return int(counts[members].sum())
         return np.unique(np.concatenate([owners[leaf] for leaf in members])).size
+
+    part, settled = np.zeros(len(counts), np.int32), settle_parts(tree, lambda members: count(members) < 2 * k)
+    for p, members in enumerate(settled):
+        part[members] = p
+    if units is not None:
+        _require_owners([count(members) for members in settled], k, tree)
+    return part
+
+
+def settle_parts(tree: SplitTree | None, is_small: Callable[[list[int]], bool]) -> list[list[int]]:
+    """The leaves of every part: none of them is small, unless a stratum is."""
+    numbers = itertools.count()
 
     def settle(tree: SplitTree | None) -> list[list[int]]:
         if tree is None:
@@ -266,19 +278,14 @@ def repair_parts(
         first, second = settle(tree.halves[0]), settle(tree.halves[1])
         if tree.column == STRATUM:
             return first + second
-        # a half of fewer than 2k records is one part, even if it was divided
-        if count(first[0]) < 2 * k:
+        # a small half is one part, even if it was divided
+        if is_small(first[0]):
             return [first[0] + second[0], *second[1:]]
-        if count(second[0]) < 2 * k:
+        if is_small(second[0]):
             return [*first[:-1], first[-1] + second[0]]
         return first + second
 
-    part, settled = np.zeros(len(counts), np.int32), settle(tree)
-    for p, members in enumerate(settled):
-        part[members] = p
-    if units is not None:
-        _require_owners([count(members) for members in settled], k, tree)
-    return part
+    return settle(tree)
 
 
 @dataclass(frozen=True)
@@ -299,7 +306,7 @@ def list_units(leaf: np.ndarray, units: np.ndarray, k: int) -> LeafUnits:
     return LeafUnits(leaf[few], units[few])
 
 
-def _list_owners(units: list[LeafUnits], n: int) -> list[np.ndarray]:
+def list_owners(units: list[LeafUnits], n: int) -> list[np.ndarray]:
     """The listed units of each of n leaves, of all chunks together."""
     leaf, own = (np.concatenate(words) for words in zip(*((one.leaf, one.unit) for one in units), strict=True))
     order = np.argsort(leaf, kind="stable")

@@ -1,7 +1,8 @@
 """Records of a file in parts that fit into memory: which part a record belongs to, and files for the parts.
 
 Strata that are small share a part; a larger one is halved at medians of a sample (`methods/distances/partition`).
-Every part holds whole strata, or 2k records or more of a stratum, counted after the deal: no group is smaller than k.
+Every part holds whole strata, or 2k records, units and households or more of a stratum, counted after the deal: no
+group is smaller than k.
 """
 
 import hashlib
@@ -13,13 +14,23 @@ from typing import Any, Self
 
 import numpy as np
 
+from mag._lib.cells import hash_rows
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.number import find_first_rows, number_rows
 from mag._lib.wording import named
 from mag.frames import Frame, frame_of
 from mag.frames.units import RefusedColumnError
 from mag.methods.distances import partition
-from mag.methods.distances.partition import PER_PART, ChunkFacts, Records, SplitTree, Transform
+from mag.methods.distances.partition import (
+    PER_PART,
+    ChunkFacts,
+    LeafUnits,
+    Records,
+    SplitTree,
+    Transform,
+    list_owners,
+    list_units,
+)
 
 
 @dataclass(frozen=True)
@@ -162,11 +173,51 @@ class SplitStratum:
     leaves: int
 
 
+class ListedOwners:
+    """Different units, or households, of every leaf and of every stratum, at most 2k of each: enough to count 2k.
+
+    `option` names what they are, and `least` the option whose value is k.
+    """
+
+    def __init__(self, name: Hashable, option: str, least: str, k: int) -> None:
+        self.name, self._option, self._least, self._k = name, option, least, k
+        self._of_leaves = self._of_strata = LeafUnits(np.zeros(0, np.int64), np.zeros(0, np.uint64))
+
+    def add(self, block: Block, leaf: np.ndarray, stratum: np.ndarray) -> None:
+        """Add the records of a block, with their leaves and strata."""
+        numbers = hash_rows(block.frame.native, [self.name])[0]
+        self._of_leaves, self._of_strata = (
+            list_units(np.append(listed.leaf, place), np.append(listed.unit, numbers), self._k)
+            for listed, place in ((self._of_leaves, leaf), (self._of_strata, stratum))
+        )
+
+    def by_leaf(self, n: int) -> list[np.ndarray]:
+        """Those of each of n leaves."""
+        return list_owners([self._of_leaves], n)
+
+    def has_few(self, owners: list[np.ndarray], leaves: list[int]) -> bool:
+        """Whether these leaves together have fewer than 2k."""
+        return np.unique(np.concatenate([owners[leaf] for leaf in leaves])).size < 2 * self._k
+
+    def require_strata(self) -> None:
+        """Raise an error where a stratum has fewer than k."""
+        counts, k = np.bincount(self._of_strata.leaf), self._k
+        if small := int((counts < k).sum()):
+            if counts.size == 1:
+                raise InputValueError(
+                    f"{self._least} must be an integer in [1, the number of {self._option}s={counts[0]}]; got {k}."
+                )
+            raise InputValueError(
+                f"every stratum must have at least {self._least}={k} {self._option}s: {small} of {counts.size} strata "
+                f"{'has' if small == 1 else 'have'} fewer; use fewer columns in by, or a smaller {self._least}."
+            )
+
+
 class Partitioning:
     """The leaf of every record; a part is one leaf or several."""
 
-    def __init__(self, measured: Measured, k: int, most: int) -> None:
-        self.transform, self.strata, self.k = measured.transform, measured.strata, k
+    def __init__(self, measured: Measured, k: int, most: int, owners: Sequence[ListedOwners] = ()) -> None:
+        self.transform, self.strata, self.k, self.owners = measured.transform, measured.strata, k, owners
         sizes = self.strata.sizes
         large = np.flatnonzero(sizes > most)
         self._shared, self.n_shared = _fill_parts(sizes, most)
@@ -192,18 +243,27 @@ class Partitioning:
             z = partition.standardize_records([column[rows] for column in records], self.transform)
             leaf[rows] = whole.first + partition.find_leaves(partition.add_chance(z, first + rows), whole.tree)
         self.counts += np.bincount(leaf, minlength=self.counts.size)
+        for own in self.owners:
+            own.add(block, leaf, stratum)
         return leaf
 
     def parts(self) -> Iterator[tuple[list[int], int | None]]:
         """The leaves of every part, and how many records its stratum has; None where a part has several strata."""
+        for own in self.owners:
+            own.require_strata()
         for leaf in range(self.n_shared):
             if self.counts[leaf]:
                 yield [leaf], None
+        listed = [(own, own.by_leaf(self.counts.size)) for own in self.owners]
         for whole in self.split_strata:
-            own = self.counts[whole.first : whole.first + whole.leaves]
-            part = partition.repair_parts([own], whole.tree, self.k)
-            for p in range(int(part.max()) + 1):
-                yield (whole.first + np.flatnonzero(part == p)).tolist(), int(self.strata.sizes[whole.stratum])
+            leaves = np.arange(whole.first, whole.first + whole.leaves)
+
+            def is_small(places: list[int], leaves: np.ndarray = leaves) -> bool:
+                few = self.counts[leaves[places]].sum() < 2 * self.k
+                return bool(few) or any(own.has_few(owners, leaves[places].tolist()) for own, owners in listed)
+
+            for places in partition.settle_parts(whole.tree, is_small):
+                yield leaves[places].tolist(), int(self.strata.sizes[whole.stratum])
 
 
 def _fill_parts(sizes: np.ndarray, most: int) -> tuple[np.ndarray, int]:

@@ -29,7 +29,7 @@ from mag.tables._request import Request, check_request
 from mag.tables.group_sample import GroupSample, records_of_sample
 from mag.tables.parquet import _source
 from mag.tables.parquet._job import MASKED, FileJob, FileRelease, Masked, check_options, give_back_memory
-from mag.tables.parquet._parts import Block, PartFiles, Partitioning, examine, measure, read_block
+from mag.tables.parquet._parts import Block, ListedOwners, PartFiles, Partitioning, examine, measure, read_block
 from mag.tables.parquet._source import ParquetSource, check_agreement, hexadecimal, source_of
 
 MEMORY = 2**30  # bytes, by default
@@ -171,7 +171,13 @@ class JointJob(FileJob[PartFiles]):
         transform, strata = examine(self._blocks(hashes[0]), columns, self.roles.by, k)
         self.progress.step(DEALT / 3)
         standardize = self.options.standardize is not False
-        cut = Partitioning(measure(self._blocks(hashes[1]), transform, strata, standardize, self.most), k, self.most)
+        measured = measure(self._blocks(hashes[1]), transform, strata, standardize, self.most)
+        owners = [
+            ListedOwners(name, option, least, of)
+            for option, least, of in (("unit", "k", k), ("household", "k_household", self.k_household))
+            for name in getattr(self.roles, option)
+        ]
+        cut = Partitioning(measured, k, self.most, owners)
         self.progress.step(DEALT * 2 / 3)
         for block, first in zip(self._blocks(hashes[2]), transform.before, strict=True):
             rows = _numbered(self._bare(block.frame.native), first + np.arange(block.frame.n))

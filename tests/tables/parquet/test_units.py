@@ -54,6 +54,47 @@ def test_classes_of_files_have_enough_households(visits):
     assert counted["person"].min() == guarantee.smallest_units >= 4
 
 
+@pytest.fixture
+def clusters(tmp_path, monkeypatch):
+    """A hundred records of each of sixteen people, far from those of all others: few people fit into the memory."""
+    monkeypatch.setattr(_source, "ROWS_PER_GROUP", 100)
+    monkeypatch.setattr(joint, "RECORD", 2000)
+    rng = np.random.default_rng(1)
+    person = np.repeat(np.arange(16), 100)
+    table = {"person": person, "area": person // 4, "id": np.arange(1600) // 2}
+    table |= {name: 1000.0 * values + rng.normal(size=1600) for name, values in {"x": person, "y": person % 4}.items()}
+    pq.write_table(pa.table(table), tmp_path / "in.parquet", row_group_size=70)
+    return tmp_path / "in.parquet"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"unit": "person"}, {"by": "area", "unit": "person"}, {"unit": "id", "household": "person", "k_household": 3}],
+    ids=str,
+)
+def test_parts_hold_enough_people_whose_records_are_alike(clusters, options):
+    out = clusters.with_name("out.parquet")
+    release = mag.microaggregate(clusters, 3, ["x", "y"], **options, rest="drop", output=out, memory=200_000)
+    published = pl.read_parquet(out).with_columns(own=pl.read_parquet(clusters)["person"])
+    assert published.group_by("x", "y").agg(pl.col("own").n_unique())["own"].min() >= 3
+    assert "parts" in repr(release)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"unit": "person"}, r"k must be an integer in \[1, the number of units=16\]; got 17\."),
+        ({"unit": "person", "by": "area"}, "at least k=17 units: 4 of 4 strata have fewer"),
+        ({"household": "person", "k_household": 5, "by": "area"}, "k_household=5 households: 4 of 4 strata have fewer"),
+    ],
+)
+def test_too_few_people_are_counted_in_the_file_not_in_a_part(clusters, options, sentence):
+    out = clusters.with_name("out.parquet")
+    with pytest.raises(mag.InputValueError, match=sentence):
+        mag.microaggregate(clusters, 17, ["x", "y"], **options, rest="drop", output=out, memory=200_000)
+    assert [own.name for own in clusters.parent.iterdir()] == ["in.parquet"]
+
+
 @pytest.mark.filterwarnings("ignore::mag.UnitsWarning")
 @pytest.mark.parametrize("option", ["unit", "household"])
 def test_a_file_with_classes_of_too_few_is_refused(visits, monkeypatch, option):
@@ -79,7 +120,7 @@ def test_small_strata_of_files_get_a_remedy_that_files_have(visits, scope):
     with pytest.raises(mag.InputValueError) as error:
         mag.microaggregate(visits, 2, ["age", "cost"], **options)
     assert "every stratum must have at least k=2 units: " in str(error.value)
-    assert str(error.value).endswith("in all; use fewer columns in by, more memory, or a smaller k.")
+    assert str(error.value).endswith("; use fewer columns in by, or a smaller k.")
 
 
 @pytest.mark.parametrize("unit", ["person", "home"])
