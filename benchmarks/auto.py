@@ -124,8 +124,7 @@ def print_short(cells: Cells) -> None:
             loss, seconds, _ = found[chosen]
             faster = [other for method, (other, took, _) in found.items() if took < seconds]
             gain = f", −{100 * (1 - loss / min(faster)):.0f} %" if faster else ""
-            mark = {"ona_star": "", "ona_local": "ˡ"}[chosen]
-            rows.setdefault((name, n), {})[k] = f"{100 * loss:.3g}{mark}, {seconds:.2g} s{gain}"
+            rows.setdefault((name, n), {})[k] = f"{100 * loss:.3g}, {seconds:.2g} s{gain}"
     for (name, n), row in rows.items():
         print(f"| {name} | {n} | {' | '.join(row.get(k, '') for k in KS)} |")
 

@@ -64,9 +64,9 @@ def multivariate(
 "mdav_order", "mdav_plus", "mdav_star", "mdav_star_gamma", "mona", "mona_2d", "mondrian", "mondrian_v", \
 "mondrian_v2d", "mst", "mu_approx", "nearest_neighbor", "npn", "ona", "ona_local", "ona_star", "ona_star_gamma", \
 "pcl", "projection", "sbm", "tfrp", "tsp", "v_mdav", "zscore"}
-        How to group; "auto" is "anneal" with a `time_limit`.  Without one it is "ona_star" while n·n·d is at most
-        2**29·k, and "ona_local" beyond.  "matching" is for k = 2 and needs ``mag-sdc[matching]``.  The
-        guide to methods describes each: its groups, options, time and source.  Ties go to the lowest number.
+        How to group; "auto" is "anneal" with a `time_limit`.  Without one it is "ona_local" up to 32 columns; of more
+        columns, "ona_star" while n·n·d is at most 2**29·k.  "matching" is for k = 2 and needs ``mag-sdc[matching]``.
+        The guide to methods describes each: its groups, options, time and source.  Ties go to the lowest number.
     standardize : bool
         Measure each column in its standard deviation (of the n records, ddof = 0), so that units do not matter.
         Representatives and masked values are in the units of the data in either case.

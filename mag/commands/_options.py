@@ -23,7 +23,7 @@ from mag.files import File, Layout
 from mag.files import layout_of as layout_of
 
 TEXT_PANEL = "Text files"  # panel
-METHODS = {"Default (ona_star; ona_local for large tables; anneal with --time-limit)": ["auto"], **FAMILIES}
+METHODS = {"Default (ona_local; ona_star for many columns; anneal with --time-limit)": ["auto"], **FAMILIES}
 EVERY_METHOD = [name for names in METHODS.values() for name in names]
 # words that a shell completes, in addition to the choices of options
 WORDS_OF_OPTION = {"cost": COST_NAMES, "method": EVERY_METHOD}

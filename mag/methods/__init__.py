@@ -17,7 +17,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -380,19 +380,31 @@ METHODS = {
 }
 
 
-MAX_ONA_WORK = 2**29  # n·n·d / k up to which `ona_local` does not gain more than ONA* in less time (benchmarks/auto.py)
+MAX_ONA_WORK = 2**29  # n·n·d / k up to which ONA* takes less time than the rounds of `ona_local`
+WIDE = 32  # columns beyond which near records may say little: annealing among them loses more than ONA* on pure noise
+FEW_STRATA = 64  # strata that are grouped one by one; more of them, which are small, are grouped together by ONA*
 
 
-def automatic(n: int, d: int, k: int, limited: bool, by_range: bool = False) -> str:
-    """The method of "auto": annealing while there is time, if that is limited.
+def automatic(
+    n: int, d: int, k: int, limited: bool, *, categories: Literal["averaged", "range"] | None = None, strata: int = 1
+) -> str:
+    """The method of "auto" for n records of one of some strata: annealing while there is time, if that is limited.
 
-    Without a limit ONA*, as long as no other method loses less in less time; beyond that, ONA* and annealing in parts.
-    Records with categories that are measured `by_range` always get the latter, which ends by trades there.
+    Without a limit it is ONA* and annealing in parts, or ONA* alone where that loses less or takes far less time.
+    Records whose categories are measured by range always get the former, which ends by trades there.
     """
-    if by_range:
+    few = strata <= FEW_STRATA
+    if categories == "range" and few:
         return "ona_local"
     if limited:
         return "anneal"
+    if categories is None and d <= WIDE and few:
+        return "ona_local"
+    return _ona(n, d, k)
+
+
+def _ona(n: int, d: int, k: int) -> str:
+    """ONA* as a whole or in parts, whichever takes less time."""
     return "ona_star" if n * n * d <= MAX_ONA_WORK * k else "ona_local"
 
 
@@ -418,11 +430,11 @@ def begin(X: np.ndarray, k: int, init: Any, resources: Resources) -> tuple[np.nd
     if not isinstance(init, str):
         return split_large(X, k, members_of("init", init, n, k), mdav.mdav_plus, threads, progress), "labels"
     if init != "auto" or progress.seconds_left() == np.inf:
-        name = automatic(n, d, k, False) if init == "auto" else init
+        name = _ona(n, d, k) if init == "auto" else init
         labels = run(name, progress)
         return labels, f"{name}, cut short" if progress.stopped else name
     most = progress.limited(MOSTLY * progress.seconds_left())
-    if automatic(n, d, k, False) == "ona_local":  # as `anneal` goes on like `ona_local`, with all the time that is left
+    if _ona(n, d, k) == "ona_local":  # as `anneal` goes on like `ona_local`, with all the time that is left
         labels = ona_local.before_annealing(X, k, threads=threads, progress=most)
         return labels, "ona_local, cut short" if most.stopped else "ona_local"
     candidates = []

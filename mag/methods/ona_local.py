@@ -3,7 +3,8 @@
 A table is divided into parts of some hundred groups, which are improved by themselves, parts side by side on all
 threads.  Every round divides the groups by their centroids along other directions, so that groups at a border of one
 round lie inside a part of another one: groups may straddle every cut.  The first rounds take the steps of ONA*, which
-dissolve groups; when few records move, annealing at low heat gains more in the same time.
+dissolve groups; when few records move, annealing at low heat gains more in the same time.  It needs the near records of
+all records: for tables where that takes more than some 10 s, more rounds of ONA* are the end.
 """
 
 import numpy as np
@@ -33,8 +34,10 @@ RECORDS_PER_ONA_PART, GROUPS_PER_PART = 4096, 512  # of a round of ONA*, at leas
 SPARSE_RECORDS = 1024  # largest number of records of any part whose categories have no places
 PHASES_PER_ROUND = 2  # of ONA*: another division gains more than a third phase
 MAX_ONA_ROUNDS = 24  # of ONA*
-ONA_GAIN, ONA_GAIN_OF_TREES = 0.07, 0.005  # least gain, of the cost, in a round that another follows
+# Least gain, of the cost, in a round that another follows: before annealing, without it, and of trees.
+ONA_GAIN, LAST_ONA_GAIN, ONA_GAIN_OF_TREES = 0.07, 0.02, 0.005
 STEPS_PER_RECORD = 300.0  # of annealing
+MAX_ANNEALING_WORK, FIXED_COLUMNS = 1 << 22, 6  # n·(d + FIXED_COLUMNS) of tables that are annealed in some 10 s
 ONA_BEGINS = 0.5  # of the progress before annealing
 ANNEALING_BEGINS, TRADES_BEGIN = 0.3, 0.5  # of the progress
 SLOWER = 0.7  # share of the remaining work that is left after a round: a guess for the progress bar
@@ -54,27 +57,35 @@ def group(
 
     Annealing measures distances by coordinates, which trees have too many of; records measured by range trade instead.
     """
-    end = ANNEALING_BEGINS if trees is None else TRADES_BEGIN
-    labels = before_annealing(X, k, engine=engine, trees=trees, threads=threads, progress=progress.span(0.0, end))
     if trees is not None:
+        rounds = progress.span(0.0, TRADES_BEGIN)
+        labels = _improve(X, k, engine, trees, ONA_GAIN_OF_TREES, threads, rounds)
         return trade(X, k, labels, trees, threads, progress.span(TRADES_BEGIN, 1.0)) if trees.by_range else labels
+    if len(X) * (X.shape[1] + FIXED_COLUMNS) > MAX_ANNEALING_WORK:
+        return _improve(X, k, engine, None, LAST_ONA_GAIN, threads, progress)
+    labels = before_annealing(X, k, engine=engine, threads=threads, progress=progress.span(0.0, ANNEALING_BEGINS))
     chance = np.random.default_rng(MOVES_SEED)
     return fall(X, k, labels, STEPS_PER_RECORD, chance, threads, progress.span(ANNEALING_BEGINS, 1.0))[0]
 
 
-def before_annealing(
+def before_annealing(X: np.ndarray, k: int, *, engine: Backend = cpu, threads: int, progress: Progress) -> np.ndarray:
+    """The groups after those rounds of ONA* that gain more than annealing, of k to 2k-1 records."""
+    return _improve(X, k, engine, None, ONA_GAIN, threads, progress)
+
+
+def _improve(
     X: np.ndarray,
     k: int,
-    *,
-    engine: Backend = cpu,
-    trees: CategoryColumns | None = None,
+    engine: Backend,
+    trees: CategoryColumns | None,
+    least: float,
     threads: int,
     progress: Progress,
 ) -> np.ndarray:
-    """The groups after the rounds of ONA*, of k to 2k-1 records."""
+    """The groups of MDAV* after rounds of ONA*, until one gains little."""
     labels = _start(X, k, engine, trees, threads, progress.span(0.0, ONA_BEGINS))
     labels = split_large(X, k, labels, mdav_plus, threads, progress)
-    return _run_ona(X, k, labels, trees, threads, progress.span(ONA_BEGINS, 1.0))
+    return _run_ona(X, k, labels, trees, least, threads, progress.span(ONA_BEGINS, 1.0))
 
 
 def _start(
@@ -102,10 +113,15 @@ def _start(
 
 
 def _run_ona(
-    X: np.ndarray, k: int, labels: np.ndarray, trees: CategoryColumns | None, threads: int, progress: Progress
+    X: np.ndarray,
+    k: int,
+    labels: np.ndarray,
+    trees: CategoryColumns | None,
+    least: float,
+    threads: int,
+    progress: Progress,
 ) -> np.ndarray:
     """Rounds of ONA* until one gains little; when the time is up, the remaining parts stay as they are."""
-    least = ONA_GAIN if trees is None else ONA_GAIN_OF_TREES
     sparse = trees if trees is not None and trees.is_sparse else None
     records = X if trees is None or sparse else trees.records(X)
     many, least_groups = (SPARSE_RECORDS, 1) if sparse else (RECORDS_PER_ONA_PART, GROUPS_PER_PART)

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -34,7 +34,6 @@ from mag.tables._strata import Strata
 from mag.tables.criteria.enforce import Constraint, enforce, is_affordable, warm_up
 
 MIN_ANNEAL_SECONDS = 0.1  # seconds of a stratum that are not worth annealing
-MAX_TRADING_STRATA = 64  # strata whose records trade; more of them, which are small, are grouped together by ONA*
 FEW_LEAVES = 64  # leaves of a tree that every method gets as coordinates
 IN_PARTS = ("mona", "mondrian", "ona_local")  # methods that compare records in small parts, or not at all
 CUT_FIRST = "mondrian"  # method whose groups say how many would fail a criterion
@@ -167,8 +166,11 @@ def group_records(
     """
     n, d = len(z), z.shape[1] if trees is None else trees.effort
     limited = time_limit is not None and time_limit > MIN_ANNEAL_SECONDS * index.sizes.size
-    trading = trees is not None and trees.by_range and index.sizes.size <= MAX_TRADING_STRATA
-    names = [automatic(size, d, k, limited, trading) if method == "auto" else method for size in index.sizes.tolist()]
+    kind: Literal["averaged", "range"] | None = None if trees is None else "range" if trees.by_range else "averaged"
+    names = [
+        automatic(size, d, k, limited, categories=kind, strata=index.sizes.size) if method == "auto" else method
+        for size in index.sizes.tolist()
+    ]
     if trees is not None and trees.is_sparse:
         names = [_affordable(name, method, trees.select(index.members(s)), k) for s, name in enumerate(names)]
     engine = backend_of(backend)

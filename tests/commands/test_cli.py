@@ -214,7 +214,7 @@ def test_options_reach_the_grouping(people, mag_):
     assert len(set(masked.values())) == len(masked)
     code, _, complained = mag_("mask", people, "-o", people.with_name("p.csv"), "-k", 5, *MASK, "--option", "rho=0.3")
     assert code == 2
-    assert complained.startswith("mag: rho is not used by method 'ona_star'")
+    assert complained.startswith("mag: rho is not used by method 'ona_local'")
 
 
 def test_nobody_can_undo_a_shuffle(people, mag_):

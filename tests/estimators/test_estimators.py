@@ -357,7 +357,7 @@ def test_what_the_method_tells():
         ({"threads": 0}, ValueError, "threads must be None or a positive integer; got 0"),
         ({"time_limit": -1.0}, ValueError, "time_limit must be"),
         ({"method": "zscore", "time_limit": 1.0}, TypeError, "time_limit is not used by method 'zscore'"),
-        ({"options": {"gamma": 1.0}}, TypeError, "gamma is not used by method 'ona_star'"),
+        ({"options": {"gamma": 1.0}}, TypeError, "gamma is not used by method 'ona_local'"),
         ({"options": [("gamma", 1.0)]}, TypeError, "options must be a dict or None; got a list"),
         ({"options": {"k": 2}}, TypeError, "options must hold options of the method only; got 'k'"),
         ({"options": {"progress": True}}, TypeError, "options must hold options of the method only; got 'progress'"),

@@ -189,7 +189,7 @@ def test_a_time_limit_ends_the_search():
 def test_auto_anneals_if_there_is_a_time_limit():
     X = records(300, 3)
     assert mag.multivariate(X, 3, time_limit=0.2).method == "anneal"
-    assert mag.multivariate(X, 3).method == "ona_star"
+    assert mag.multivariate(X, 3).method == "ona_local"
 
 
 def test_auto_begins_with_what_fits_into_the_limit(monkeypatch):

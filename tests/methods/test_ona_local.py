@@ -113,6 +113,23 @@ def test_halves_to_start_from_lose_less_than_mona(small_parts):
     assert local < 0.95 * mona
 
 
+def test_large_tables_get_more_rounds_of_ona_and_are_not_annealed(small_parts, monkeypatch):
+    X, fell = records(3000, 4), []
+    fall = ona_local.fall
+
+    def noted(*arguments):
+        fell.append(1)
+        return fall(*arguments)
+
+    monkeypatch.setattr(ona_local, "fall", noted)
+    before = sum_of_squares(X, ona_local.before_annealing(X, 3, threads=1, progress=Progress()))
+    annealed = sum_of_squares(X, ona_local.group(X, 3, threads=1, progress=Progress()))
+    monkeypatch.setattr(ona_local, "MAX_ANNEALING_WORK", 3000 * (4 + ona_local.FIXED_COLUMNS) - 1)
+    rounds = sum_of_squares(X, ona_local.group(X, 3, threads=1, progress=Progress()))
+    assert annealed < rounds < before
+    assert len(fell) == 1
+
+
 def test_groups_straddle_the_first_cut(small_parts):
     """Halving leaves next to no means around the median; the share of masked values there stays as it was."""
     X = records(6000, 3)
@@ -133,20 +150,25 @@ def test_directions_are_rotations():
 
 
 @pytest.mark.parametrize(
-    ("n", "d", "limited", "by_range", "name"),
+    ("n", "d", "limited", "categories", "strata", "name"),
     [
-        (1000, 10, False, False, "ona_star"),
-        (16_000, 10, False, False, "ona_star"),
-        (17_000, 10, False, False, "ona_local"),
-        (10**6, 10, False, False, "ona_local"),
-        (10**6, 10, True, False, "anneal"),
-        (1000, 10, False, True, "ona_local"),
-        (10**6, 10, True, True, "ona_local"),
+        (10, 10, False, None, 1, "ona_local"),
+        (10**6, 10, False, None, 1, "ona_local"),
+        (10**6, 10, True, None, 1, "anneal"),
+        (1000, 32, False, None, 64, "ona_local"),
+        (1000, 33, False, None, 1, "ona_star"),
+        (1000, 10, False, None, 65, "ona_star"),
+        (17_000, 10, False, None, 65, "ona_local"),
+        (16_000, 10, False, "averaged", 1, "ona_star"),
+        (17_000, 10, False, "averaged", 1, "ona_local"),
+        (17_000, 10, True, "averaged", 1, "anneal"),
+        (1000, 100, True, "range", 64, "ona_local"),
+        (1000, 10, False, "range", 65, "ona_star"),
     ],
 )
-def test_auto_takes_ona_local_for_many_records(n, d, limited, by_range, name):
-    assert automatic(n, d, 5, limited, by_range) == name
+def test_the_rule_of_auto(n, d, limited, categories, strata, name):
+    assert automatic(n, d, 5, limited, categories=categories, strata=strata) == name
 
 
-def test_auto_takes_ona_star_for_larger_groups():
-    assert [automatic(40_000, 10, k, False) for k in (3, 10, 50)] == ["ona_local", "ona_local", "ona_star"]
+def test_auto_takes_ona_star_for_wide_tables_and_larger_groups():
+    assert [automatic(20_000, 80, k, False) for k in (3, 10, 500)] == ["ona_local", "ona_local", "ona_star"]

@@ -193,7 +193,7 @@ def test_compare_tries_every_method_and_k(make):
     comparison = mag.compare(
         table, [10, 3], ["income", "age"], methods=["mdav", "auto"], by="region", progress=seen.append
     )
-    assert comparison["method"].tolist() == ["mdav"] * 2 + ["auto (ona_star)"] * 2
+    assert comparison["method"].tolist() == ["mdav"] * 2 + ["auto (ona_local)"] * 2
     assert comparison["k"].tolist() == [3, 10] * 2
     assert (comparison["smallest"] >= comparison["k"]).all()
     assert set(comparison) == set(comparison.rows[0])
@@ -207,7 +207,7 @@ def test_compare_tries_every_method_and_k(make):
     assert repr(comparison).count("\n") == 4
     assert comparison._repr_html_().count("<tr>") == 5
     axes = comparison.plot()
-    assert [line.get_label() for line in axes.lines] == ["mdav", "auto (ona_star)"]
+    assert [line.get_label() for line in axes.lines] == ["mdav", "auto (ona_local)"]
     np.testing.assert_allclose(axes.lines[0].get_xdata(), 100 * comparison["information_loss"][:2])
     assert pickle.loads(pickle.dumps(comparison)).rows == comparison.rows
 
