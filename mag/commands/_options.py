@@ -40,6 +40,18 @@ def names_file(parameter: inspect.Parameter) -> bool:
     return pathlib.Path in (kind, *get_args(kind)) or any("FILE" in metavar for metavar in metavars)
 
 
+def flags_of(command: Callable[..., Any]) -> dict[str, str]:
+    """How the command line calls every parameter that is an option: the first of its names."""
+    flags = {}
+    for name, parameter in inspect.signature(command).parameters.items():
+        for about in get_args(parameter.annotation)[1:]:
+            if isinstance(first := getattr(about, "default", None), str) and first.startswith("-"):
+                flags[name] = first.partition("/")[0]
+            elif isinstance(about, typer.models.OptionInfo):
+                flags[name] = f"--{name.replace('_', '-')}"
+    return flags
+
+
 def is_written(parameter: inspect.Parameter) -> bool:
     """Whether an option is marked as one that names a file to write."""
     return any(one is Written or isinstance(one, Written) for one in get_args(parameter.annotation))

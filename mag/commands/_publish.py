@@ -30,7 +30,7 @@ Drafts = dict[str, pathlib.Path]
 REPORTS: "dict[str, Audience]" = {"report": "internal", "external_report": "external"}  # by name, for whom
 HIDDEN = "…"  # in place of words that a report does not show
 ROLE_SENTENCES = Sentences(
-    repeated="a column must be named once; {name} is named by {role} and {role}.",
+    repeated="a column must be named once; {name} is named by {role} more than once.",
     shared="a column must be named once; {name} is named by {role} and {other}.",
     unassigned="{table} has columns without a role: {names}; pass --keep NAME (published unchanged, not protected) or "
     "--drop NAME (not published) for each, or --rest drop for all.",

@@ -5,7 +5,6 @@ as one sentence; every other error is a defect of mag and shows its traceback.
 """
 
 import contextlib
-import inspect
 import os
 import signal
 import sys
@@ -23,6 +22,7 @@ from mag.commands import COMMANDS, application, function_of
 from mag.commands._output import running
 
 VIOLATED, MISTAKE, DEFECT = 1, 2, 70  # exit codes; 70 is EX_SOFTWARE of sysexits.h
+SPELLED_AS = {"methods": "method", "random_state": "seed"}  # keywords of Python, and parameters of commands
 EXTRAS = {  # all others: "cli"
     "jinja2": "app",
     "starlette": "app",
@@ -131,14 +131,16 @@ def _complain(sentence: str, code: int) -> int:
 
 def _spell_for(command: str) -> Spelling:
     """Name the options of a command as a user writes them: small_strata='merge' as --small-strata merge."""
-    names = {*inspect.signature(function_of(command)).parameters} if command in COMMANDS else set()
 
     def spell(option: str, values: tuple[Any, ...]) -> str | None:
-        if option == "random_state" and "seed" in names:
-            return "--seed"
-        if option not in names:
+        if command not in COMMANDS:
             return None
-        written = f"-{option}" if len(option) == 1 else f"--{option.replace('_', '-')}"
+        from mag.commands._options import flags_of  # needs an extra, without which `mag info` runs
+
+        flags = flags_of(function_of(command))
+        written = flags.get(SPELLED_AS.get(option, option), flags.get(option))
+        if written is None:
+            return None
         return written if values in ((), (True,)) else f"{written} {f' or {written} '.join(map(str, values))}"
 
     return spell

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mag._lib.errors import InputValueError
+from mag._lib.roles import list_names
 from mag.files._blocks import BOM, HEAD_BYTES, blocks, find_long_line, has_bom, header, line_end, mapped
 from mag.files._cells import MISSING_WORDS, NUMBER_KINDS, STAMPS, bare, failures, guess, parsed, straight, strange_cells
 from mag.files._counts import Histogram, Sets, add_blocks, count_texts
@@ -228,9 +229,10 @@ class Csv(Format):
         for text in self._texts(path, broken, layout):
             for name in broken:
                 sums[name] += strange_cells(text[name], layout, name)
+        texts, cells_of = [], collections.defaultdict[str, list[str]](list)  # columns, and by remedy
         for name, counts in sums.items():
             if counts["text"] > counts["readable"] + counts["other"]:
-                yield f"column {name!r} holds text, and {CATEGORIES}"
+                texts.append(repr(name))
                 continue
             words, others = [word for word in MISSING_WORDS if counts[word]], counts["text"] + counts["other"]
             listed = [f"{counts[word]} {_cells(counts[word])} {word}" for word in words]
@@ -238,7 +240,12 @@ class Csv(Format):
             if others:
                 listed += [f"{others} {'other ' if words else ''}{_cells(others)} {_readable(layout, name)}"]
                 advice += [_advise(layout, name, 2 * counts["dates"] > others)]
-            yield f"column {name!r}: {' and '.join(listed)}; {', '.join(advice)}"
+            cells_of[", ".join(advice)].append(f"column {name!r}: {' and '.join(listed)}")
+        if texts:
+            hold = f"column {texts[0]} holds" if len(texts) == 1 else f"columns {list_names(texts)} hold"
+            yield f"{hold} text, and {CATEGORIES}"
+        for remedy, cells in cells_of.items():
+            yield f"{list_names(cells)}; {remedy}"
 
 
 def _readable(layout: Layout, name: str) -> str:

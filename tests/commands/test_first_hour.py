@@ -148,3 +148,37 @@ def test_a_report_tells_data_command_and_user_but_no_hidden_name(people, monkeyp
     assert command.startswith("mag mask people.csv -o out.csv -k 4 -c age -c income --shuffle --seed")
     assert "--keep=region" in command
     assert not [word for word in ("4711", "name", "disease") if word in command]
+
+
+def test_advice_on_columns_of_text_and_of_odd_cells_is_given_once(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names = ["job", "town", "a", "b", "c"]
+    lines = [f"cook,Bonn,{i},{i},{i}" for i in range(9)] + ["cook,Bonn,#,!,NA"]
+    pathlib.Path("in.csv").write_text("\n".join([",".join(names), *lines]) + "\n")
+    assert main(["mask", "in.csv", "-o", "out.csv", "-k", "2", *(word for name in names for word in ("-c", name))]) == 2
+    assert capsys.readouterr().err == (
+        "mag: 'in.csv': columns 'job', 'town' hold text, and categories need --hierarchy, --order, --aggregate "
+        "NAME=mode, --by, --keep or --drop; column 'a': 1 cell is neither a number nor a date like 2026-01-31, column "
+        "'b': 1 cell is neither a number nor a date like 2026-01-31; a decimal comma needs --decimal-comma, mag look "
+        "lists their lines; column 'c': 1 cell is NA; --null NA declares missing codes.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["mask", "-o", "out.csv", "-k", "0"], "-k must be an integer in [1, n=40]; got 0."),
+        (["mask", "-o", "out.csv", "-k", "2", "-m", "mdva"], "--method must be one of 33 names; got 'mdva', did you"),
+        (
+            ["mask", "-o", "out.csv", "-k", "2", "-c", "age"],
+            "a column must be named once; 'age' is named by -c more than",
+        ),
+        (["compare", "-k", "2", "-m", "mdva"], "--method must be one of 33 names; got 'mdva', did you mean 'mdav'"),
+        (["compare", "-k", "41"], "-k must be an integer in [1, n=40]; got 41."),
+    ],
+)
+def test_options_are_named_as_the_command_line_does(people, capsys, words, sentence):
+    command, *options = words
+    rest = ["--rest", "drop"] if command == "mask" else []
+    assert main([command, people, "-c", "age", "-c", "income", *options, *rest]) == 2
+    assert capsys.readouterr().err.startswith(f"mag: {sentence}")
