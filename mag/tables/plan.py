@@ -15,10 +15,11 @@ from mag._lib import checks
 from mag._lib.atomic import check_target, writing
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.nearest import ask_nearest
+from mag._lib.number import count_distinct, number_rows
 from mag._lib.toml import write_key, write_value
 from mag.api.table_options import DEFAULTS, MASK, MICROAGGREGATE, OPTIONS, Options, accepted
 from mag.files import Strange
-from mag.frames import frame_of
+from mag.frames import Frame, frame_of
 from mag.hierarchy import Hierarchy
 from mag.tables._derived import DERIVED
 from mag.tables._manifest import NOT_PUBLISHED
@@ -41,6 +42,7 @@ NOT_PLANNED = (
     "rest",
     "threads",
 )  # of the call, not the table
+OF_HOUSEHOLDS = "one value in every household: may be one of household_columns"
 LIST_OPTIONS = ("household_columns", "sets")  # options that are lists
 PREFACE = """\
 # A plan for masking, suggested by mag {version}. Check every role: only you know which columns an intruder may know.
@@ -256,8 +258,30 @@ def plan_for(table: Any, strange: Mapping[str, Strange], k: int, text: Mapping[s
         PlannedColumn(look.name, role, reason, suggest_settings(look, role))
         for look, (role, reason) in zip(looks, suggest(frame, looks), strict=True)
     ]
+    columns = note_household_columns(frame, columns)
     masked = {column.name for column in columns if column.role == "mask"}
     return Plan(tuple(columns), {"k": k} | suggest_options(looks, masked), text or {})
+
+
+def note_household_columns(frame: Frame, columns: list[PlannedColumn]) -> list[PlannedColumn]:
+    """The reasons of masked columns that have one value in every household say so."""
+    homes = [_number_cells(frame, column.name) for column in columns if column.role == "household"]
+    if not homes:
+        return columns
+    alike = {
+        column.name
+        for column in columns
+        if column.role == "mask" and (count_distinct(homes[0], _number_cells(frame, column.name)) == 1).all()
+    }
+    return [
+        replace(column, reason=f"{column.reason}; {OF_HOUSEHOLDS}") if column.name in alike else column
+        for column in columns
+    ]
+
+
+def _number_cells(frame: Frame, name: Hashable) -> np.ndarray:
+    codes = frame.column(name).codes()
+    return number_rows([codes - codes.min(initial=0)])
 
 
 def suggest_options(looks: Iterable[ColumnLook], masked: Collection[Hashable]) -> dict[str, Any]:

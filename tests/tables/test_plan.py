@@ -46,6 +46,19 @@ def test_roles_follow_names_types_and_uniqueness():
     assert dict(plan.columns[3].settings) == {"aggregate": "mode"}
 
 
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, dict])
+def test_columns_with_one_value_in_every_household_say_so(make):
+    rng = np.random.default_rng(2)
+    home = np.repeat(np.arange(60), 3)
+    rent, age = rng.normal(size=60)[home], rng.integers(0, 90, 180)
+    gap = np.where(home % 2, np.nan, rent)
+    suggested = mag.plan(make({"hid": home, "rent": rent, "age": age, "gap": gap}), 3)
+    ends = {column.name: column.reason.endswith("may be one of household_columns") for column in suggested.columns}
+    assert ends == {"hid": False, "rent": True, "age": False, "gap": True}
+    suggested = mag.plan(make({"rent": rent, "age": age}), 3)
+    assert not any("household" in column.reason for column in suggested.columns)
+
+
 @pytest.mark.parametrize("names", [("patient_id", "hid"), ("person_id", "household_id"), (None, "HHID"), ("pid", None)])
 def test_people_and_households_have_roles_of_their_own(names):
     home = np.arange(N) // 6
