@@ -21,6 +21,7 @@ import mag.distributed
 from mag import verify
 from mag._lib.rowhash import count_classes
 from mag.distributed._cells import hash_records
+from tests.data.needles import Needles, files_with
 from tests.data.paths import PROJECT
 
 pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
@@ -34,19 +35,21 @@ from mag.distributed.spark._wave import Wave
 pytestmark = pytest.mark.filterwarnings(
     "ignore::FutureWarning", "ignore::UserWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning"
 )
-CANARY = "canary-7f3a9c"
-CANARY_NUMBER = 8.250170917301713e175  # no other number has these bytes
 
 
 def settings(folder):
     """Everything that Spark writes goes to this folder; nothing listens but to this machine."""
+    for name in ("events", "local", "temporary"):
+        (folder / name).mkdir()
     return {
         "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={folder / 'temporary'}",
         "spark.driver.host": "127.0.0.1",
         "spark.eventLog.compress": "false",
         "spark.eventLog.dir": (folder / "events").as_uri(),
         "spark.eventLog.enabled": "true",
         "spark.local.dir": str(folder / "local"),
+        "spark.shuffle.compress": "false",  # so that values can be found
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": (folder / "warehouse").as_uri(),
         "spark.ui.enabled": "false",
@@ -56,10 +59,7 @@ def settings(folder):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("spark")
-    for name in ("events", "local"):
-        (folder / name).mkdir()
-    return folder
+    return tmp_path_factory.mktemp("spark")
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +69,7 @@ def spark(folder):
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
         patch.setenv("PYTHONPATH", str(PROJECT), prepend=os.pathsep)
+        patch.setenv("TMPDIR", str(folder / "temporary"))
         try:
             session = SparkSession.builder.master("local[2,4]").config(map=settings(folder)).getOrCreate()
         except Exception as error:  # there is no Java, or an older one
@@ -161,10 +162,12 @@ def kill_in_every_wave(monkeypatch, folder):
 
 
 MORE = [pytest.param(partitions, marks=pytest.mark.long) for partitions in (1, 7)]
+KILLED = [pytest.param(partitions, True, marks=pytest.mark.long) for partitions in (1, 2, 7)]
 
 
-@pytest.mark.parametrize("partitions", [2, *MORE])
-def test_columns_are_those_of_dask(spark, partitions):
+@pytest.mark.parametrize(("partitions", "kills"), [(2, False), *KILLED])
+def test_columns_are_those_of_dask(spark, partitions, kills, monkeypatch, tmp_path):
+    waves = kill_in_every_wave(monkeypatch, tmp_path) if kills else []
     table = people()
     found = mag.distributed.columns(on_spark(spark, table, partitions), 5, **ROLES, cost=["sae", "sse", "maxdist"])
     wanted = mag.distributed.columns(on_dask(table, partitions), 5, **ROLES, cost=["sae", "sse", "maxdist"])
@@ -175,9 +178,8 @@ def test_columns_are_those_of_dask(spark, partitions):
     for name, cost in (("age", "sae"), ("income", "sse")):
         own = mag.univariate(table[name].to_numpy(), 5, cost=cost)
         np.testing.assert_array_equal(labels[name].to_numpy(), own.labels)
-
-
-KILLED = [pytest.param(partitions, True, marks=pytest.mark.long) for partitions in (1, 2, 7)]
+    assert len(waves) >= 2 * kills
+    assert all(mark.exists() for mark in waves)
 
 
 @pytest.mark.parametrize(("partitions", "kills"), [(2, False), *KILLED])
@@ -225,7 +227,9 @@ def sampled(release):
     return pd.concat([pd.Series(np.concatenate(sample.labels)), *sides], axis=1, ignore_index=True)
 
 
-def test_a_release_of_units_in_strata_is_counted(spark, tmp_path):
+@pytest.mark.parametrize("kills", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_a_release_of_units_in_strata_is_counted(spark, kills, monkeypatch, tmp_path):
+    waves = kill_in_every_wave(monkeypatch, tmp_path) if kills else []
     table = people()
     options = {"keep": "id", "drop": "height", "by": "ward", "unit": "person", "parts": 2}
     found = mag.distributed.microaggregate(on_spark(spark, table, 2), 4, **options)
@@ -236,6 +240,8 @@ def test_a_release_of_units_in_strata_is_counted(spark, tmp_path):
     assert (found.n_groups, found.information_loss) == (wanted.n_groups, wanted.information_loss)
     assert found.guarantee == wanted.guarantee
     pd.testing.assert_frame_equal(sampled(found), sampled(wanted), check_exact=True)
+    assert len(waves) >= 8 * kills  # of masking, and of the recount
+    assert all(mark.exists() for mark in waves)
     page = found.report(tmp_path / "r.html").read_text(encoding="utf-8")
     assert f"At least {found.smallest} units (person) share each published combination" in page
     with pytest.raises(mag.NotAnonymousError, match=r"must have k=50 records or more; got \d+, in \d+ of \d+ classes"):
@@ -335,7 +341,9 @@ def test_mistakes_are_one_sentence(spark, monkeypatch):
         ),
         (lambda: mag.distributed.multivariate(numbers, 2, weights="w"), r"weights must name a column of X; got 'w'\.$"),
         (lambda: mag.distributed.microaggregate(X, 2, drop="x"), r"drop must name columns of X; got 'x'\.$"),
-        (lambda: mag.distributed.verify(X, 2, columns="x"), r"columns must name columns of X; got 'x'\.$"),
+        (lambda: mag.distributed.verify(X, 2, columns="x"), r"columns must name columns of X; got 'x', which it does"),
+        (lambda: mag.distributed.verify(X, 2, columns=[]), r"columns must name at least one column of X; got none\.$"),
+        (lambda: mag.distributed.verify(X["a"], 2), r"or a Spark DataFrame; got a Column, use mag itself"),
         (lambda: mag.distributed.verify(X, 2, unit="x"), r"unit must name a column of X; got 'x'\.$"),
         (
             lambda: mag.distributed.verify(X, 2, unit="a", columns="b"),
@@ -350,6 +358,10 @@ def test_mistakes_are_one_sentence(spark, monkeypatch):
             r"X must hold cells that Arrow has; got type yearmonthinterval in column 'm', cast or drop it\.$",
         ),
         (lambda: mag.distributed.verify(X.where("a > 5"), 1), r"X must hold at least one record; got none\.$"),
+        (
+            lambda: mag.distributed.verify(spark.sql("select cast('Jane' as int) as age"), 1),
+            r"^X must be a frame that Spark can read; it raised NumberFormatException, run its query by itself to see",
+        ),
         (lambda: mag.distributed.columns(X.select("a", "a"), 1), r"X must not hold two columns of one name; got 'a'"),
     ]:
         with pytest.raises(mag.InputError, match=message):
@@ -445,11 +457,10 @@ print("the same")
 
 
 @pytest.mark.long
-def test_lost_executors_lose_nothing(folder, tmp_path):
+def test_lost_executors_lose_nothing(tmp_path):
     pyspark = pytest.importorskip("pyspark")
     work = pathlib.Path(pyspark.__file__).parent / "work"  # where local clusters keep the logs of executors
     before = set(work.glob("*"))
-    (tmp_path / "events").mkdir()
     environment = os.environ | {
         "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": str(PROJECT),
     }  # fmt: skip
@@ -463,20 +474,20 @@ def test_lost_executors_lose_nothing(folder, tmp_path):
 def test_nothing_of_the_original_is_left_behind(spark, folder, tmp_path, monkeypatch):
     """The last test of this file: it stops the session, and looks into everything that Spark has written."""
     monkeypatch.chdir(tmp_path)
-    table = people().append_column("name", pa.array([CANARY] * 400))
+    table = people().append_column("name", pa.array(["zQxnames"] * 400))
     numbers = table["income"].to_numpy().copy()
-    numbers[::40] = CANARY_NUMBER
+    numbers[::40] = 8.250170917301713e175
+    needles = Needles()
+    for value in (float(numbers[0]), "zQxnames"):
+        needles.add(value, "the original")
     table = table.set_column(2, "income", pa.array(numbers))
-    release = mag.distributed.microaggregate(
-        on_spark(spark, table, 2), 20, keep=["id", "ward"], drop=["name", "person"]
-    )
+    X = on_spark(spark, table, 2).withColumn("term", sql.expr("interval 1 month"))  # Arrow has none
+    release = mag.distributed.microaggregate(X, 20, keep=["id", "ward"], drop=["name", "person", "term"])
     release.data.write.parquet(str(folder / "out"))
-    needles = [CANARY.encode(), np.float64(CANARY_NUMBER).tobytes(), repr(CANARY_NUMBER).encode()]
-    inside = [path for path in (folder / "local").rglob("*") if path.is_file()]
-    assert inside  # shuffles and spilled data, while the session lives
+    assert files_with(folder / "local", needles)  # shuffles and stored partitions, while the session lives
     spark.stop()
-    left = [path for top in (folder, tmp_path) for path in top.rglob("*") if path.is_file()]
-    assert any(path.is_relative_to(folder / "events") for path in left)
-    assert not [path for path in left if path.is_relative_to(folder / "local")]
-    assert not [path for path in left if any(needle in path.read_bytes() for needle in needles)]
+    assert list((folder / "events").iterdir())
+    assert list((folder / "out").iterdir())
+    assert not [path for path in (folder / "local").rglob("*") if path.is_file()]
+    assert not files_with(folder, needles)
     assert not list(tmp_path.iterdir())

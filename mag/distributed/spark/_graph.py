@@ -17,9 +17,10 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark import StorageLevel
+from pyspark.errors import PySparkException, PythonException
 from pyspark.sql import functions as sql
 
-from mag._lib.errors import REPORT, InputValueError
+from mag._lib.errors import REPORT, InputRuntimeError, InputValueError
 from mag.distributed._graph import Key, Tasks
 from mag.distributed.spark._wave import RAISED, STORED, TOLD, Wave, insert, other_records, store_partition
 
@@ -33,6 +34,20 @@ def without_pandas_warning() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
         yield
+
+
+@contextmanager
+def in_one_sentence() -> Iterator[None]:
+    """Errors of the query of a frame become one sentence: Spark's own ones may quote cells."""
+    try:
+        yield
+    except PythonException:  # of a worker, such as one without mag
+        raise
+    except PySparkException as error:
+        raise InputRuntimeError(
+            f"X must be a frame that Spark can read; it raised {type(error).__name__}, run its query by itself to see "
+            "why."
+        ) from None
 
 
 class Holder:
@@ -54,13 +69,13 @@ class SparkTasks(Tasks):
         self._digests: dict[int, bytes] = {}
         self._numbers, self._homes = 0, 0  # given so far
         self._holder: Holder | None = None
-        with without_pandas_warning():
+        with without_pandas_warning(), in_one_sentence():
             # not the number of the running task, which is another one where frames are united, nor that of the
             # partition, which Spark takes for 0 where the driver has the records
             numbered = X.select("*", sql.monotonically_increasing_id().alias(f"record of {self.name}"))
             frame = numbered.mapInArrow(partial(store_partition, next(RUNS)), ROW_TYPES).persist(StorageLevel.DISK_ONLY)
+            found = _collect(frame)
         self._frames: dict[int, Any] = {0: frame}
-        found = _collect(frame)
         told = {number: result for number, _, result in found}
         if len(told) < len(found):
             raise RuntimeError(f"Two partitions have one number; {REPORT}")
