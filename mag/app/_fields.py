@@ -1,6 +1,7 @@
 """Fields of forms, made from the one list of options of tables; the words of a field as a plan has them."""
 
 import csv
+import pathlib
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +26,9 @@ OPTIONS_ELSEWHERE = (
 )  # of other forms, or runs
 ALSO_OF_TABLE = ("round",)  # options by column that may also be set for all
 LIST_OPTIONS = ("order", "special", "sums", "household_columns")  # a, b, c
-OF_COMMANDS = re.compile(r" Repeatable\.| For one column: NAME=HOW, repeated\.|; see the list below|, or NAME=\w+")
+OF_COMMANDS = re.compile(r" Repeatable\.| For one column: NAME=HOW, repeat\w+\.|; see the list below|, or NAME=\w+")
+OF_COLUMNS = re.compile(r"; \w+\+\w+=\d+ counts combined values|\b\w+=(?=\w)")  # the field is the column's own
+GROUNDS = ("auto", "equal", "ordered")  # of closeness; anything else is the file of a hierarchy
 SWITCH: Groups = [("", ("no", "yes"))]
 CHOICES: dict[str, Groups] = {
     "cost": [("", COST_NAMES)],
@@ -57,15 +60,14 @@ def field_of(option: str, value: Any, place: str = "") -> FormField:
     about, flag = OPTIONS[option], flag_of(option)
     own = flag.names[0].partition("/")[0].strip("-") if flag.names else option
     words = flag.words or about.choices
+    described = OF_COMMANDS.sub("", OF_COLUMNS.sub("", flag.help) if place else flag.help)
     choices = CHOICES.get(option) or (SWITCH if isinstance(DEFAULTS[option], bool) else [("", words)] if words else [])
     if choices and write_word(DEFAULTS[option]) not in [name for _, names in choices for name in names]:
         choices = [("", [""]), *choices]
     return FormField(
         name=f"{place}-{option}" if place else option,
         label=own.replace("_", " ").replace("-", " "),
-        help=OF_COMMANDS.sub(
-            "", flag.help.replace("{words}", ", ".join(name for _, names in choices for name in names if name))
-        ),
+        help=described.replace("{words}", ", ".join(name for _, names in choices for name in names if name)),
         words=(f"--{own.replace('_', '-')}", option),
         value=write_word(value if value is not None else DEFAULTS[option]),
         choices=choices,
@@ -109,7 +111,7 @@ def write_word(value: Any) -> str:
 
 
 def read_word(option: str, word: str) -> Any:
-    """The text of a field as a value of a plan; None if it is empty or the default."""
+    """The text of a field, in TOML or as on the command line, as a value of a plan; None for nothing or the default."""
     word = word.strip()
     if not word:
         return None
@@ -120,15 +122,30 @@ def read_word(option: str, word: str) -> Any:
         except tomllib.TOMLDecodeError:
             raise InputValueError(f"{option} must be a list or a table in TOML; it cannot be read.") from None
     elif option in LIST_OPTIONS:
-        [parts] = csv.reader([word], skipinitialspace=True)
+        try:
+            [parts] = csv.reader([word], skipinitialspace=True)
+        except (csv.Error, ValueError):
+            raise InputValueError(f"{option} must be names with commas between them; they cannot be read.") from None
         value = [_number(part) if option == "special" else part for part in parts]
-    elif option == "diversity" and "," in word:
-        value = [_number(part.strip()) for part in word.split(",")]
+        value = word.split("+") if option == "sums" and len(parts) == 1 else value
+    elif option == "sets":
+        value = [_read_set(part.strip()) for part in word.split(",")]
+    elif option == "diversity" and ("," in word or ":" in word):
+        value = [_number(part.strip()) for part in re.split("[:,]", word)]
+    elif option == "closeness" and ":" in word:
+        t, _, ground = word.partition(":")
+        value = {"t": _number(t), "ground" if ground in GROUNDS else "hierarchy": ground}
     elif isinstance(DEFAULTS.get(option), bool) or option == "standardize":
         value = {"yes": True, "no": False}.get(word, word)
     else:
         value = _number(word)
     return None if option in DEFAULTS and value == DEFAULTS[option] else value
+
+
+def _read_set(word: str) -> Any:
+    """Columns, a+b, and their own k, a+b=5."""
+    names, equals, k = word.rpartition("=")
+    return [names.split("+"), _number(k)] if equals else word.split("+")
 
 
 def _number(word: str) -> Any:
@@ -138,6 +155,16 @@ def _number(word: str) -> Any:
         except ValueError:
             continue
     return word
+
+
+def read_path(option: str, word: str) -> pathlib.Path:
+    """A path that was typed, from the root; ~ is the user's folder."""
+    try:
+        if word.strip() and word.isprintable():
+            return pathlib.Path(word.strip()).expanduser().absolute()
+    except RuntimeError:  # ~ of an unknown user
+        pass
+    raise InputValueError(f"{option} must be a path on this machine; got {word!r}.")
 
 
 def place_problem(fields: Iterable[FormField], sentence: str) -> tuple[list[FormField], str]:

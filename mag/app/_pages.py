@@ -213,13 +213,14 @@ class Pages:
         content: dict[str, Any] = STEP_MODULES[step].show(session, wish)
         failed = [job.error for job in content["jobs"] if job.status == FAILED]
         problem = more.pop("problem", "") or "".join(failed[:1]) or content.get("failure", "")
-        words = more.pop("words", {})
+        words: Mapping[str, str] = more.get("words", {})
         typed = [replace(field, value=words.get(field.name, field.value)) for field in content.get("fields", ())]
         content["fields"], problem = place_problem(typed, problem)
         return self._templates.get_template(template).render(
             content
             | more
             | {
+                "words": words,
                 "session": session,
                 "state": session.state,
                 "step": step,

@@ -92,7 +92,7 @@ class Session:
     def keep(self, name: str, content: BinaryIO) -> pathlib.Path:
         """Copy a file that was dropped on the page; each has a folder of its own, because names repeat."""
         folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
-        path = folder / pathlib.PurePath(name.replace("\\", "/")).name
+        path = folder / pathlib.PurePath(name.replace("\\", "/").replace("\0", "")).name
         with path.open("xb") as copy:
             shutil.copyfileobj(content, copy)
         return path

@@ -21,6 +21,7 @@ from mag._lib.terminal import printable
 Run = Callable[[Sequence[str], Callable[[float], object]], tuple[int, str, str]]  # a command: code, output, complaint
 RUNNING, DONE, FAILED, STOPPED = "running", "done", "failed", "stopped"
 MAX_IDLE_PROCESSES = 1  # that keep compiled code loaded
+ENDED_SENTENCE = "The process that computes has ended; there may not be enough memory."
 GRACE_SECONDS = 5.0  # for a stopped process to remove its drafts
 
 
@@ -78,7 +79,8 @@ class Process:
 
     def __init__(self, command: Sequence[str], folder: pathlib.Path) -> None:
         own = {name: str(folder) for name in ("TMPDIR", "TEMP", "TMP")}  # temporary files are private, too
-        self._process = subprocess.Popen(
+        self._is_ending = False
+        self._process: Any = subprocess.Popen(
             [*command, str(folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -88,7 +90,6 @@ class Process:
 
     def ask(self, task: str, inputs: dict[str, Any]) -> None:
         """Send a task."""
-        assert self._process.stdin is not None
         pickle.dump((task, inputs), self._process.stdin)
         self._process.stdin.flush()
 
@@ -98,7 +99,6 @@ class Process:
 
     def hear(self) -> tuple[str, Any]:
         """The next message; "ended" if the process has gone."""
-        assert self._process.stdout is not None
         try:
             message: tuple[str, Any] = pickle.load(self._process.stdout)
         except (EOFError, pickle.UnpicklingError, ValueError):
@@ -107,8 +107,13 @@ class Process:
 
     def end(self, seconds: float = GRACE_SECONDS) -> None:
         """End the process, in which commands remove their drafts."""
-        self._process.terminate()
+        self._terminate()
         threading.Thread(target=self._bury, args=(seconds,), daemon=True).start()
+
+    def _terminate(self) -> None:
+        if not self._is_ending:  # a second signal would disturb what the first one has begun
+            self._is_ending = True
+            self._process.terminate()
 
     def _bury(self, seconds: float) -> None:
         try:
@@ -117,10 +122,13 @@ class Process:
             self._process.kill()
             self._process.wait()
 
-    def kill(self) -> None:
-        """End the process and wait for that."""
-        self._process.terminate()
-        self._bury(1.0)
+    def kill(self, seconds: float = 1.0) -> None:
+        """End the process and wait for that; only then close its pipes, for it takes the end of its input for ours."""
+        self._terminate()
+        self._bury(seconds)
+        for pipe in (self._process.stdin, self._process.stdout):
+            with contextlib.suppress(OSError):  # a task that it has not read
+                pipe.close()
 
 
 class Workshop:
@@ -160,16 +168,18 @@ class Workshop:
             else:
                 job.fraction = content
             kind, content = process.hear()
-        if kind == "ended":
-            job.finish("The process that computes has ended; there may not be enough memory.")
-        elif job.finish(*(("", content) if kind == DONE else (content,))):
+        sentence = {"ended": ENDED_SENTENCE, FAILED: content}.get(kind, "")
+        if job.finish(sentence, None if sentence else content) and kind != "ended":
             self._give_back(process)
+        else:
+            process.kill(GRACE_SECONDS)
 
     def _take(self) -> Process:
         with self._lock:
             while self._idle:
                 if (process := self._idle.pop()).is_alive():
                     return process
+                process.kill()
             process = Process(self._command, self._folder)
             self._every = [one for one in self._every if one.is_alive()] + [process]
             return process
@@ -179,7 +189,7 @@ class Workshop:
             if len(self._idle) < MAX_IDLE_PROCESSES:
                 self._idle.append(process)
                 return
-        process.end()
+        process.kill()
 
     def close(self) -> None:
         """End all processes."""

@@ -136,7 +136,7 @@ def _scale(
     low, high = min(values), max(values)
     if low > 0:
         low, high = math.log10(low), math.log10(high)
-        pad = max(0.08 * (high - low), 0.08)
+        pad = max(0.08 * (high - low), 0.08, 0.25 - (high - low) / 2)  # room for a mark, of a single value, too
         low, high = low - pad, high + pad
 
         def place(value: float) -> float:

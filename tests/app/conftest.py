@@ -265,6 +265,17 @@ def visit(chromium):
 
 
 @pytest.fixture
+def people(tmp_path):
+    lines = ["Näme,<b>Stadt</b>,Ålter,income €,disease"]
+    for place in range(60):
+        town, disease = ("Köln", "Bonn", "Ulm")[place % 3], ("flu", "gout", "none")[place % 3]
+        lines.append(f"Person {place},{town},{20 + place * 7 % 50},{1000 + place * 37 % 900},{disease}")
+    path = tmp_path / "some people.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
 def messy(tmp_path):
     """A file as people have them: semicolons, decimal commas, codes, missing cells, dates, accents, markup in names."""
     lines = ["Näme;<b>Stadt</b>;Ålter;income, €;born;disease;weight"]

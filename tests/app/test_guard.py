@@ -1,6 +1,7 @@
 """Requests from elsewhere are refused, and nothing remains when the server has ended."""
 
 import contextlib
+import hashlib
 import os
 import pathlib
 import re
@@ -8,6 +9,7 @@ import signal
 import stat
 import sys
 import time
+from importlib.resources import files
 
 import pytest
 
@@ -132,6 +134,14 @@ def test_pages_have_no_code_and_no_style_of_their_own(client):
     _, text = client.ask(f"{client.place}/open")
     assert not re.findall(r"<style|<script(?! src=\"/s/[\w-]+/static/)| style=| on\w+=|javascript:", text)
     assert '"allowEval": false' in text
+
+
+def test_htmx_is_as_it_was_published_with_its_license():
+    folder = files("mag.app") / "static"
+    content = folder.joinpath("htmx.min.js").read_bytes()
+    assert b'version:"2.0.11"' in content
+    assert hashlib.sha256(content).hexdigest() == "d6fdc75f204e6bdefa99b69bf1e6d4ac69b8a364f77929f45c13476b4000f717"
+    assert "Zero-Clause BSD" in folder.joinpath("htmx.LICENSE").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("step", STEPS[1:])
@@ -304,3 +314,80 @@ def test_the_server_says_nothing_about_requests(start, visitor):
     out, complaint = app.process.communicate(timeout=PATIENCE_SECONDS)
     assert app.address.partition("token=")[2] not in out + complaint
     assert complaint == "mag: terminated; nothing was written.\n"
+
+
+def test_a_step_that_another_tab_has_closed_leads_to_one_that_is_open(client, people):
+    client.send("open", action="open", path=people)
+    client.send("open", action="continue")
+    client.settle("roles")
+    client.send("roles", action="continue", **{"role-0": "mask"})
+    client.settle("risk")
+    client.send("risk", action="continue")
+    for _ in range(2):
+        client.send("undo")
+    for step in ("roles", "risk", "hierarchies"):
+        assert client.ask(f"{client.place}/{step}/live")[0].headers["HX-Refresh"] == "true"
+        for place in (step, f"{step}/stop", f"{step}/again"):
+            response, _ = client.send(place, action="continue")
+            assert (response.status, response.headers["Location"].rpartition("/")[2]) in ((303, "open"), (303, step))
+        assert client.ask(f"{client.place}/{step}")[0].headers["Location"] == f"{client.place}/open"
+
+
+def test_stop_keeps_what_the_address_asked_for(client, people):
+    client.send("open", action="open", path=people)
+    for action in ("stop", "again"):
+        response, _ = client.send(f"open/{action}?preview=1")
+        assert response.headers["Location"] == f"{client.place}/open?preview=1"
+    assert "Shapes of cells" in client.settle("open?preview=1")
+
+
+MISTAKES = [
+    ("open", {"action": "read", "path": "x"}),
+    ("open", {"path": "~nobody-of-this-name/x.csv"}),
+    ("open", {"path": "a\0b.csv"}),
+    ("hierarchies", {"how": "prefixes", "keep": "nan"}),
+    ("hierarchies", {"how": "prefixes", "keep": "1e400"}),
+    ("hierarchies", {"how": "rows", "rows": "x" * 200_000}),
+    ("hierarchies", {"how": "file", "path": "~nobody-of-this-name"}),
+    ("hierarchies", {"how": "flat", "column": "9" * 5000}),
+    ("choose", {"k": "3", "of-method": "k=1"}),
+    ("choose", {"k": "9" * 5000}),
+    ("choose", {"k": "3", "household_columns": "x" * 200_000}),
+    ("publish", {"out": "a\0.csv"}),
+    ("publish", {"out": "{source}", "overwrite": "yes"}),
+    ("publish", {"out": "{link}", "overwrite": "yes"}),
+]
+
+
+@pytest.mark.parametrize(("step", "form"), MISTAKES, ids=str)
+def test_a_hostile_form_ends_in_a_sentence(client, people, step, form):
+    before = people.read_bytes()
+    link = people.with_name("link.csv")
+    link.symlink_to(people)
+    if form.get("action") != "read":
+        walk(client, people, step)
+    form = {name: word.format(source=people, link=link) for name, word in form.items()}
+    response, text = client.send(step, **({"column": "2"} | form if step == "hierarchies" else form))
+    assert response.status == 422
+    assert "defect" not in text
+    assert people.read_bytes() == before
+
+
+def walk(client, people, step):
+    """Until a step can be taken."""
+    if step != "open":
+        client.send("open", action="open", path=people)
+        client.send("open", action="continue")
+        client.settle("roles")
+        roles = ["drop", "mask", "mask", "mask", "drop"]
+        client.send("roles", action="continue", **{f"role-{at}": role for at, role in enumerate(roles)})
+        client.send("hierarchies", action="continue")
+    if step == "publish":
+        client.settle("result")
+
+
+def test_a_dropped_file_may_have_any_name(client):
+    part = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a\0b.csv"\r\n\r\nage\n31\n31\r\n--x--\r\n'
+    own = [f"Host: {client.host}", f"Origin: {client.app.origin}", f"Cookie: {client.cookie}"]
+    own += ["Content-Type: multipart/form-data; boundary=x", f"Content-Length: {len(part)}"]
+    assert client.exchange(f"POST {client.place}/open HTTP/1.1", *own, body=part).startswith("HTTP/1.1 303 ")

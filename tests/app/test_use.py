@@ -17,17 +17,6 @@ FOCUSED = """() => { const one = document.activeElement;
     return (one.getAttribute('aria-label') || one.textContent.trim() || one.name || '').trim(); }"""
 
 
-@pytest.fixture
-def people(tmp_path):
-    lines = ["Näme,<b>Stadt</b>,Ålter,income €,disease"]
-    for place in range(60):
-        town, disease = ("Köln", "Bonn", "Ulm")[place % 3], ("flu", "gout", "none")[place % 3]
-        lines.append(f"Person {place},{town},{20 + place * 7 % 50},{1000 + place * 37 % 900},{disease}")
-    path = tmp_path / "some people.csv"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path
-
-
 def check(page):
     """A page for everyone: names, one heading and one main part; nothing is cut off."""
     assert page.evaluate(NAMELESS) == []
@@ -142,7 +131,7 @@ def test_work_is_stopped_and_started_again(chromium, app, visit, people):
     tab.to_roles()
     tab.to_risk()
     tab.to_choose()
-    try_for_hours(tab)
+    try_everything(tab)
     tab.press("Stop")
     assert "Stopped." in tab.text()
     tab.page.reload()
@@ -156,6 +145,22 @@ def test_work_is_stopped_and_started_again(chromium, app, visit, people):
     tab.press("Undo the options")  # the work before, which ends
     tab.settle()
     assert tab.page.locator("svg.tradeoff a").count() == 12
+
+
+def test_a_page_that_fills_keeps_what_is_open_and_the_focus(chromium, app, visit, people):
+    tab = visit(app)
+    page = tab.page
+    tab.open(people)
+    tab.to_roles()
+    tab.to_risk()
+    tab.to_choose()
+    try_everything(tab)
+    page.click("summary:has-text('as a table')")
+    page.focus("svg.tradeoff a")
+    rows = page.locator("#live tbody tr").count()
+    page.wait_for_selector(f"#live tbody tr:nth-child({rows + 2})")
+    assert page.evaluate("() => document.activeElement.matches('svg.tradeoff a')")
+    assert page.is_visible("#live table")
 
 
 def test_the_end_of_work_is_announced(client, people):
@@ -173,7 +178,7 @@ def test_a_slow_click_is_not_lost_when_the_page_changes(chromium, app, visit, pe
     tab.to_roles()
     tab.to_risk()
     tab.to_choose()
-    try_for_hours(tab)
+    try_everything(tab)
     page.get_by_role("button", name="Stop", exact=True).hover()
     with tab.loading():
         page.mouse.down()
@@ -184,10 +189,67 @@ def test_a_slow_click_is_not_lost_when_the_page_changes(chromium, app, visit, pe
     assert "Stopped." in tab.text()
 
 
-def try_for_hours(tab):
-    """Start work that does not end while a test acts, on a machine of any speed."""
+def try_everything(tab):
+    """Start work that takes far longer than what a test does, on a machine of any speed."""
     tab.page.click("summary:has-text('Try other methods')")
     tab.page.fill("#sizes", ", ".join(map(str, range(2, 60))))
     for box in tab.page.get_by_role("checkbox").all():
         box.check()
     tab.press("Try")
+
+
+def test_a_mistake_opens_its_form_and_enter_sends_the_form_that_is_typed_in(chromium, app, visit, people):
+    tab = visit(app)
+    tab.open(people)
+    tab.to_roles()
+    tab.to_risk()
+    tab.press("Continue to hierarchies")
+    with tab.loading():
+        tab.page.get_by_role("link", name="Ålter", exact=True).click()
+    tab.page.click("summary:has-text('Intervals')")
+    tab.page.fill("#low", "many")
+    tab.page.fill("#widths", "10")
+    with tab.loading():
+        tab.page.press("#widths", "Enter")
+    assert "low must be numbers" in tab.page.inner_text("#about-low")
+    assert tab.page.is_visible("#low")
+    assert tab.page.input_value("#widths") == "10"
+    tab.press("Continue to methods and k")
+    tab.page.fill("#k", "4")
+    with tab.loading():
+        tab.page.press("#k", "Enter")
+    tab.page.wait_for_url("**/result")
+
+
+def test_a_release_is_shown_for_the_decisions_that_made_it(chromium, app, visit, people, tmp_path):
+    tab = visit(app)
+    tab.open(people)
+    tab.to_roles()
+    tab.to_risk()
+    tab.to_choose()
+    tab.to_result()
+    tab.publish(tmp_path / "masked.csv")
+    with tab.loading():
+        tab.page.click("nav a:has-text('Choose')")
+    tab.page.fill("#k", "3")
+    tab.to_result()
+    tab.press("Continue to publish")
+    assert "Published" not in tab.text()
+    assert tab.page.input_value("#out") == str(tmp_path / "masked.csv")
+    tab.press("Publish")
+    assert "exists" in tab.page.inner_text(".wrong .wrongly")
+    tab.press("Undo the options")
+    assert "Published" in tab.text()
+
+
+def test_a_page_says_that_the_app_has_ended(chromium, start, visit, people):
+    app = start(people)
+    tab = visit(app)
+    tab.enter()
+    tab.wait("text=Continue to roles")
+    tab.to_roles()
+    tab.to_risk()
+    tab.to_choose()
+    try_everything(tab)
+    app.process.kill()
+    tab.wait(".work p:has-text('mag app does not answer')")

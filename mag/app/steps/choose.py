@@ -1,6 +1,7 @@
 """Choose the method, k and all other options; the picture compares methods and k, and fills while you look."""
 
 import json
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -60,7 +61,7 @@ def _point(session: Session, row: Mapping[str, Any], measure: str) -> TradeoffPo
     """A link that takes the method and k of a row."""
     method, k, options = row["method"], row["k"], session.plan.options
     vals = json.dumps({"action": "point", "method": method, "k": k})
-    link = {"href": "#picture", "hx-post": f"/s/{session.name}/choose", "hx-vals": vals}
+    link = {"id": f"{method}-{k}", "href": "#picture", "hx-post": f"/s/{session.name}/choose", "hx-vals": vals}
     is_chosen = (method, k) == (options.get("method", "auto"), options.get("k"))
     return TradeoffPoint(method, k, 100 * row[measure], 100 * row["distance_linkage"], link, is_chosen)
 
@@ -101,17 +102,17 @@ def _by_column(plan: Plan) -> Iterable[FormField]:
 
 def take(session: Session, form: Mapping[str, Any]) -> str:
     """Take a point, or all fields; then try, or go on."""
-    plan, action = session.plan, form.get("action")
+    plan, action, n = session.plan, form.get("action"), _records(session)
     if action == "point":
-        k = checks.integer("k", _read("k", form.get("k", "")), 1, 2**31, "n")
+        k = checks.integer("k", _read("k", form.get("k", "")), 1, n, "n")
         options = {**plan.options, "k": k, "method": str(form.get("method"))}
         if options["method"] == "auto":
             del options["method"]
         session.change(f"{form.get('method')}, k = {k}", plan=replace(plan, options=options))
         return "choose"
-    new, trial = _read_plan(plan, form), session.state.trial
+    new, trial = _read_plan(plan, form, n), session.state.trial
     if action == "try":
-        trial = _read_trial(form)
+        trial = _read_trial(form, n)
     if new != plan or trial != session.state.trial:
         session.change("the options", plan=new, trial=trial)
     if action == "try":
@@ -119,7 +120,13 @@ def take(session: Session, form: Mapping[str, Any]) -> str:
     return "result"
 
 
-def _read_plan(plan: Plan, form: Mapping[str, Any]) -> Plan:
+def _records(session: Session) -> int:
+    """How many records the file has; without limit where that is not known any more."""
+    job = session.find("look")
+    return job.result["records"] if job is not None and job.result is not None else sys.maxsize
+
+
+def _read_plan(plan: Plan, form: Mapping[str, Any], n: int) -> Plan:
     """The plan with all fields of the form."""
     options: dict[str, Any] = {"k": _read("k", form.get("k", ""))}
     if options["k"] is None:
@@ -129,31 +136,32 @@ def _read_plan(plan: Plan, form: Mapping[str, Any]) -> Plan:
             name: _read("k", k) for name, _, k in (word.rpartition("=") for word in options["k"].split(","))
         }
     elif not isinstance(options["k"], Mapping):
-        checks.integer("k", options["k"], 1, 2**31, "n")
+        checks.integer("k", options["k"], 1, n, "n")
     for name in (*options_of_table(), "weights"):
         if (value := _read(name, form.get(name, ""))) is not None:
             options[name] = value
     for word in str(form.get("of-method", "")).split():
         name, equals, value = word.partition("=")
-        if not (equals and name.isidentifier()):
-            raise InputValueError(f"--option must be NAME=VALUE; got {word!r}.")
+        if not (equals and name.isidentifier()) or name in ("k", *OPTIONS):
+            raise InputValueError(f"--option must be NAME=VALUE, of the method alone; got {word!r}.")
         options[name] = _read(name, value)
     columns = []
     for place, column in enumerate(plan.columns):
         settings = dict(column.settings)
         for name in options_of_column(column.role):
             settings.pop(name, None)
-            if (value := _read(name, form.get(f"{place}-{name}", ""))) is not None:
+            word = str(form.get(f"{place}-{name}", "")).strip().removeprefix(f"{column.name}=")  # as in a command
+            if (value := _read(name, word)) is not None:
                 settings[name] = value
         columns.append(replace(column, settings=settings))
     return replace(plan, columns=tuple(columns), options=options)
 
 
-def _read_trial(form: Mapping[str, Any]) -> Trial:
+def _read_trial(form: Mapping[str, Any], n: int) -> Trial:
     """The methods and sizes to compare."""
-    sizes = [checks.integer("sizes", _read("", word), 1, 2**31, "n") for word in str(form.get("sizes", "")).split(",")]
+    sizes = [checks.integer("sizes", _read("", word), 1, n, "n") for word in str(form.get("sizes", "")).split(",")]
     word = _read("", form.get("records", ""))
-    records = None if word is None else checks.integer("records", word, 1, 2**62, "n")
+    records = None if word is None else checks.integer("records", word, 1, sys.maxsize, "n")
     methods = tuple(name for names in ({"": ["auto"]} | FAMILIES).values() for name in names if form.get(f"try-{name}"))
     if not methods:
         raise InputValueError("at least one method must be tried.")

@@ -2,15 +2,14 @@
 
 import csv
 import io
-import pathlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from mag._lib.errors import InputValueError
-from mag.app._fields import FormField
+from mag.app._fields import FormField, read_path
 from mag.app._session import Session
 from mag.hierarchy import Hierarchy, text_of
 from mag.tables.plan import PlannedColumn
@@ -24,6 +23,9 @@ HOWS = {
     "flat": "All values below one root",
     "rows": "By hand",
 }
+WIDTHS = "Each a multiple of the one before, such as 5, 10, 20."
+LEVELS = "Some of month, quarter, year, decade."
+ROWS = "A line for every value: value;group;…;*"
 
 
 def show(session: Session, wish: Mapping[str, str]) -> dict[str, Any]:
@@ -49,21 +51,31 @@ def show(session: Session, wish: Mapping[str, str]) -> dict[str, Any]:
         "nodes": nodes_of(tree) if tree and shows_values else [],
         "shows_values": shows_values,
         "hows": HOWS,
-        "how": wish.get("how", "file"),
+        "how": wish.get("how", "" if tree else "file"),
         "fields": _fields(lines),
     }
 
 
 def _fields(lines: str) -> list[FormField]:
+    """The fields of every kind of tree, below the kind."""
     return [
-        FormField("file", "Drop a file here, or choose one", "Text with semicolons.", ("file must",), kind="file"),
-        FormField("path", "Path of the file", "A line for every value, to ever more general labels.", ("line",)),
-        FormField("low", "From", "The smallest value may not be below.", ("low",)),
-        FormField("high", "To below", "All values are below.", ("high",)),
-        FormField("widths", "Widths", "Each a multiple of the one before, such as 5, 10, 20.", ("widths", "intervals")),
-        FormField("keep", "Characters to keep", "The most first, such as 4, 2.", ("keep",)),
-        FormField("levels", "Levels", "Some of month, quarter, year, decade.", ("levels",), "month, year"),
-        FormField("rows", "The tree", "A line for every value: value;group;…;*", ("rows", "row"), lines, kind="lines"),
+        FormField(
+            "file",
+            "Drop a file here, or choose one",
+            "Text with semicolons.",
+            ("file must",),
+            kind="file",
+            panel="file",
+        ),
+        FormField(
+            "path", "Path of the file", "A line for every value, to ever more general labels.", ("line",), panel="file"
+        ),
+        FormField("low", "From", "The smallest value may not be below.", ("low",), panel="intervals"),
+        FormField("high", "To below", "All values are below.", ("high",), panel="intervals"),
+        FormField("widths", "Widths", WIDTHS, ("widths", "intervals"), panel="intervals"),
+        FormField("keep", "Characters to keep", "The most first, such as 4, 2.", ("keep",), panel="prefixes"),
+        FormField("levels", "Levels", LEVELS, ("levels",), "month, year", panel="dates"),
+        FormField("rows", "The tree", ROWS, ("rows", "row"), lines, kind="lines", panel="rows"),
     ]
 
 
@@ -104,23 +116,27 @@ def _details(session: Session, how: str, form: Mapping[str, Any]) -> Any:
             return session.keep(dropped.filename, dropped.file)
         if not str(form.get("path", "")).strip():
             raise InputValueError("path must name a file, unless one is dropped on the page; got none.")
-        return pathlib.Path(form["path"].strip()).expanduser().absolute()
+        return read_path("path", form["path"])
     if how == "intervals":
         return _numbers("low", form)[0], _numbers("high", form)[0], _numbers("widths", form)
     if how == "prefixes":
-        return [int(number) for number in _numbers("keep", form)]
+        return _numbers("keep", form, int)
     if how == "dates":
         return [word.strip() for word in str(form.get("levels", "")).split(",")]
     if how == "rows":
-        return [row for row in csv.reader(io.StringIO(str(form.get("rows", ""))), delimiter=";") if row]
+        try:
+            return [row for row in csv.reader(io.StringIO(str(form.get("rows", ""))), delimiter=";") if row]
+        except csv.Error:
+            raise InputValueError("rows must be lines, value;group;…;*; they cannot be read.") from None
     return None
 
 
-def _numbers(name: str, form: Mapping[str, Any]) -> list[float]:
+def _numbers(name: str, form: Mapping[str, Any], kind: Callable[[str], Any] = float) -> list[Any]:
     try:
-        return [float(word) for word in str(form.get(name, "")).split(",")]
+        return [kind(word) for word in str(form.get(name, "")).split(",")]
     except ValueError:
-        raise InputValueError(f"{name} must be numbers with commas between them; got {form.get(name)!r}.") from None
+        what = "integers" if kind is int else "numbers"
+        raise InputValueError(f"{name} must be {what} with commas between them; got {form.get(name)!r}.") from None
 
 
 def tree_of(column: PlannedColumn) -> Hierarchy | None:
@@ -149,5 +165,4 @@ def _write_lines(rows: list[list[Any]]) -> str:
 
 def _place_of(words: Mapping[str, Any], known: Mapping[int, Any]) -> int | None:
     """The number of a column."""
-    word = str(words.get("column", ""))
-    return int(word) if word.isdecimal() and int(word) in known else None
+    return next((place for place in known if str(place) == str(words.get("column"))), None)

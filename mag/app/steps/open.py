@@ -1,11 +1,10 @@
 """Open a file, by its path or dropped on the page, and show its columns as they were read."""
 
-import pathlib
 from collections.abc import Mapping
 from typing import Any
 
 from mag._lib.errors import InputValueError
-from mag.app._fields import SWITCH, FormField
+from mag.app._fields import SWITCH, FormField, read_path
 from mag.app._session import Session, TabState, Trial
 from mag.files import FORMATS, File, layout_of
 
@@ -63,12 +62,13 @@ def take(session: Session, form: Mapping[str, Any]) -> str:
     text |= {name: listed for name in LINES if (listed := _lines(form.get(name, "")))}
     layout = layout_of(**text)
     dropped: Any = form.get("file")
+    before = session.state.path
     if getattr(dropped, "filename", ""):
         path, is_dropped = session.keep(dropped.filename, dropped.file), True
-    elif form.get("action") == "read":
-        path, is_dropped = session.path, session.state.is_dropped
+    elif before is not None and (form.get("action") == "read" or form.get("path") == str(before)):
+        path, is_dropped = before, session.state.is_dropped
     elif form.get("path", "").strip():
-        path, is_dropped = pathlib.Path(form["path"].strip()).expanduser().absolute(), False
+        path, is_dropped = read_path("path", form["path"]), False
     else:
         raise InputValueError("path must name a file, unless one is dropped on the page; got none.")
     File(path, layout).names()  # or an error, before anything is changed

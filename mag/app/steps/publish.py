@@ -7,12 +7,13 @@ from typing import Any
 from mag._lib.atomic import MANIFEST, check_target
 from mag._lib.errors import InputValueError
 from mag.app._commands import command_line, mask_words, script
-from mag.app._fields import SWITCH, FormField
+from mag.app._fields import SWITCH, FormField, read_path
 from mag.app._session import Session
 from mag.app._work import DONE, RUNNING
 from mag.app.steps import result
 
 NEVER_REPLACED = "It never replaces a file that is read."
+OUT_WORDS = ("--out", "out", "is no such folder", "is read by", "is not a file", "is the ledger")
 FOR_OTHERS = "Also one without any figure that only the original gives."
 REPLACED = "Release, manifest, reports, plan and script."
 
@@ -22,15 +23,18 @@ def show(session: Session, wish: Mapping[str, str]) -> dict[str, Any]:
     state, job = session.state, session.find("publish")
     folder = pathlib.Path.cwd() if state.is_dropped else session.path.parent
     target = folder / f"{session.path.stem}.masked{result.target_ending(session)}"
-    own = session.published or {}
+    before = session.published or {}
+    own = before if before.get("of") == _decisions(session) else {}
+    out = before["out"] if before and before["of"][0] == session.path else str(target)
     external, overwrite = ("yes" if own.get(name) else "no" for name in ("external", "overwrite"))
     fields = [
-        FormField("out", "File to write", NEVER_REPLACED, ("--out", "out"), own.get("out", str(target))),
+        FormField("out", "File to write", NEVER_REPLACED, OUT_WORDS, out),
         FormField("external", "Report for others", FOR_OTHERS, ("--external-report",), external, SWITCH),
         FormField("overwrite", "Replace files that exist", REPLACED, ("--overwrite", "overwrite"), overwrite, SWITCH),
     ]
-    content = {"jobs": [job] if job else [], "fields": fields, "picture": result.show(session, {}).get("picture", "")}
-    if job is None or job.status != DONE or session.published is None:
+    jobs = [job] if job is not None and (own or job.status == RUNNING) else []
+    content = {"jobs": jobs, "fields": fields, "picture": result.show(session, {}).get("picture", "")}
+    if job is None or job.status != DONE or not own:
         return content
     session.shown = {path.name: path for path in own["paths"].values()}
     return content | {"manifest": job.result["manifest"], **own}
@@ -42,7 +46,7 @@ def take(session: Session, form: Mapping[str, Any]) -> str:
         return "result"
     if not form.get("out", "").strip():
         raise InputValueError("--out must name the file to write; got none.")
-    out = pathlib.Path(form["out"].strip()).expanduser().absolute()
+    out = read_path("--out", form["out"])
     plan, code, report = (out.with_name(f"{out.stem}.{end}") for end in ("plan.toml", "mask.py", "report.html"))
     external = out.with_name(f"{out.stem}.external.html") if form.get("external") == "yes" else None
     overwrite = form.get("overwrite") == "yes"
@@ -55,6 +59,7 @@ def take(session: Session, form: Mapping[str, Any]) -> str:
     paths = {"The release": out, "Its manifest": out.with_name(out.name + MANIFEST), "Report": report}
     paths |= ({"Report for others": external} if external else {}) | {"Plan": plan, "Script": code}
     session.published = {
+        "of": _decisions(session),
         "out": str(out),
         "external": external is not None,
         "overwrite": overwrite,
@@ -74,3 +79,8 @@ def take(session: Session, form: Mapping[str, Any]) -> str:
         overwrite=overwrite,
     )
     return "publish"
+
+
+def _decisions(session: Session) -> tuple[Any, ...]:
+    """What a release is of: after a change, this page shows none."""
+    return session.path, session.state.text, session.plan
