@@ -185,9 +185,10 @@ def test_recount_and_distinct_take_lazy_frames(library):
         verify.recount(lazy, ["a"], unit="ill")
 
 
-def test_names_are_no_patterns_and_no_sql():
+@pytest.mark.parametrize("kind", [pa.int64(), pa.float64()], ids=str)
+def test_names_are_no_patterns_and_no_sql(kind):
     names = ["^a$", 'x" from', "key0", "value0", "n", "classes", "`b`", ""]
-    table = pa.table([pa.array([place, 2, 2]) for place in range(len(names))], names=names)
+    table = pa.table([pa.array([place, 2, 2], kind) for place in range(len(names))], names=names)
     for make in LAZY.values():
         if make is on_ibis or "ibis" in getattr(make, "__qualname__", ""):
             continue  # whose own SQL does not quote all of them

@@ -57,6 +57,7 @@ def _arrow(pl: Any, series: Any) -> Any:
 
 def _reinterpreted(pl: Any, series: Any, width: Any) -> Any:
     """The bits of floats as integers; null stays null."""
+    series = series.alias("")  # methods of a series that is called ^a$ would look for a pattern
     bits = series.fill_null(0.0).to_numpy()
     words = pl.Series(series.name, bits.view(f"u{bits.dtype.itemsize}"), dtype=width)
     null = series.is_null()
