@@ -24,8 +24,8 @@ def app(
 
     The page shows the file's columns, the risk before masking, hierarchies, methods and group sizes, the result, and
     writes the release with its manifest, report, plan, command line and Python script.  The server takes requests from
-    this machine with the token of the printed address only, sends nothing anywhere, and removes its files when it ends, by
-    Ctrl-C.
+    this machine with the token of the printed address only, sends nothing anywhere, and removes its files when it
+    ends, by Ctrl-C.
 
     Examples:
     mag app survey.csv
