@@ -25,7 +25,7 @@ HOWS = {
 }
 WIDTHS = "Each a multiple of the one before, such as 5, 10, 20."
 LEVELS = "Some of month, quarter, year, decade."
-ROWS = "A line for every value: value;group;…;*"
+ROWS_CAPTION = "A line for every value: value;group;…;*"
 
 
 def show(session: Session, wish: Mapping[str, str]) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def _fields(lines: str) -> list[FormField]:
         FormField("widths", "Widths", WIDTHS, ("widths", "intervals"), panel="intervals"),
         FormField("keep", "Characters to keep", "The most first, such as 4, 2.", ("keep",), panel="prefixes"),
         FormField("levels", "Levels", LEVELS, ("levels",), "month, year", panel="dates"),
-        FormField("rows", "The tree", ROWS, ("rows", "row"), lines, kind="lines", panel="rows"),
+        FormField("rows", "The tree", ROWS_CAPTION, ("rows", "row"), lines, kind="lines", panel="rows"),
     ]
 
 
