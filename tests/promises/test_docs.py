@@ -211,3 +211,7 @@ def test_the_check_for_foreign_assets_finds_them():
         '<img src="data:image/png;base64,AAAA"> url("data:image/svg+xml,<svg xmlns=\'http://www.w3.org/2000/svg\'>")',
     ):
         assert not offline.fetched_from_elsewhere(text), text
+
+
+def test_the_readme_is_short():
+    assert len((PROJECT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
