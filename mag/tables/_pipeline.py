@@ -511,7 +511,7 @@ def make_release(
     )
     linked = describe_linked(frame, strata.rows, request.roles.keep, columns.units)
     warn_of_linked(linked)
-    of_original = linked | _describe_zeros(published.data, columns, request)
+    of_original = linked | _describe_zeros(published.data, columns, request) | _describe_change(groups, request)
     warnings = (*_warnings(published.data, frame, columns, strata, groups, request), *of_original)
     recorded = record_options(request.options, request.roles, MICROAGGREGATE) | {"threads": request.threads}
     if set(request.plan.scales.values()) != {"number"}:  # chosen by the columns, unless the caller did
@@ -536,6 +536,16 @@ def _describe_zeros(data: Any, columns: TableColumns, request: Request) -> dict[
         if name not in texts:
             sentences |= describe_lost_zeros(name, unit, data, request.plan.ks[name])
     return sentences
+
+
+def _describe_change(groups: TableGroups, request: Request) -> dict[str, str]:
+    """That groups were changed for a criterion, with the numbers of groups and without."""
+    if groups.n_before is None:
+        return {}
+    counted = [f"number of {option}s" for option in ("unit", "household") if getattr(request.roles, option)]
+    what = " and ".join(dict.fromkeys(demand.option for demand in request.demands)) or " and ".join(counted)
+    sentence = f"Groups were changed to meet the required {what}"
+    return {f"{sentence}: {groups.n_before} before, {groups.n_groups[0]} after.": f"{sentence}."}
 
 
 def _groups_by_column(groups: TableGroups, published: Published, request: Request) -> dict[Hashable, np.ndarray]:
@@ -578,11 +588,6 @@ def _warnings(
         least = verify.distinct(data, [*roles.by, *roles.columns], (name,))
         values = "a single value" if least == 1 else f"only {least} different values"
         warnings.append(f"No diversity or closeness was requested for {name}: at least one class has {values}.")
-    if groups.n_before is not None:
-        counted = [f"number of {option}s" for option in ("unit", "household") if getattr(roles, option)]
-        what = " and ".join(dict.fromkeys(demand.option for demand in request.demands)) or " and ".join(counted)
-        counts = f"{groups.n_before} before, {groups.n_groups[0]} after"
-        warnings.append(f"Groups were changed to meet the required {what}: {counts}.")
     if not groups.complete:
         warnings.append("time_limit ended the search: these are the best groups found until then.")
     return tuple(warnings)

@@ -1,6 +1,8 @@
 """k counts units, such as people or households, where `unit=` names their column."""
 
 import json
+import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -135,6 +137,23 @@ def test_the_guarantee_counts_units():
     smallest, below = release.count_with_kept()
     counted = release.data.assign(own=visits()["patient"]).groupby(["age", "cost", "ward"])["own"]
     assert (smallest, below) == (counted.nunique().min(), int((counted.transform("nunique") < 3).sum()))
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"unit": "patient"}, "number of units"),
+        ({"household": "patient"}, "number of households"),
+        ({"diversity": {"ward": 2}}, "diversity"),
+    ],
+    ids=str,
+)
+def test_only_the_holder_learns_how_many_groups_were_changed(options, what):
+    release = mag.microaggregate(visits(), 3, ["age", "cost"], **options, rest="drop")
+    (note,) = [warning for warning in release.warnings if warning.startswith("Groups were changed")]
+    assert re.fullmatch(rf"Groups were changed to meet the required {what}: \d+ before, \d+ after\.", note)
+    for public in (release.manifest()["warnings"], pickle.loads(pickle.dumps(release)).warnings):
+        assert f"Groups were changed to meet the required {what}." in public
 
 
 def test_the_report_says_what_k_counts(tmp_path):
