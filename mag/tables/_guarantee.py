@@ -1,6 +1,6 @@
 """The guarantee of a published table or file."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -215,3 +215,9 @@ class Guarantee:
         """The promises for sensitive columns, as a sentence."""
         text = "; ".join(map(str, [*self.diversity.values(), *self.closeness.values()]))
         return f"{text[:1].upper()}{text[1:]}."
+
+
+def describe_kept(names: Sequence[Hashable]) -> str:
+    """A warning about columns that are published as they are."""
+    which = "it" if len(names) == 1 else "them"
+    return f"Published unchanged: {list_names(names)}; the guarantee does not cover {which}."

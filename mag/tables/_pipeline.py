@@ -14,7 +14,7 @@ from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.notice import working_on
 from mag._lib.number import count_distinct, find_first_rows, number_by_first_row, number_rows
 from mag._lib.progress import Progress, is_quiet
-from mag._lib.roles import is_name, names_of
+from mag._lib.roles import is_name, list_names, names_of
 from mag._lib.wording import named
 from mag.api.table_options import MICROAGGREGATE, Options
 from mag.frames import Frame, collect_frame
@@ -27,7 +27,7 @@ from mag.tables._codes import describe_lost_zeros, warn_of_codes
 from mag.tables._compared import Original
 from mag.tables._derived import publish_sum
 from mag.tables._grouping import Comparable, TableGroups, constrain_groups, group_each, group_jointly
-from mag.tables._guarantee import Guarantee
+from mag.tables._guarantee import Guarantee, describe_kept
 from mag.tables._households import check_one_value, group_households
 from mag.tables._linked import describe_linked, warn_of_linked
 from mag.tables._manifest import Provenance
@@ -571,18 +571,18 @@ def _warnings(
         str(name) for name, unit in columns.units.items() if isinstance(unit, CategoryCodes) and unit.outside.any()
     ]
     if outside:
-        warnings.append(f"Values without a leaf in their hierarchy are published as its root: {', '.join(outside)}.")
+        warnings.append(f"Values without a leaf in their hierarchy are published as its root: {list_names(outside)}.")
     texts = [name for name in generalized_columns(request.plan.aggregates) if not is_category(frame.column(name))]
     if texts:
-        warnings.append(f"Published as text: {', '.join(map(str, texts))}.")
+        warnings.append(f"Published as text: {list_names(texts)}.")
     published = [*roles.by, *roles.columns, *roles.keep, *roles.sensitive]
     if not request.options.shuffle and (note := frame.index_note(published, strata.withheld > 0)):
         warnings.append(note)
     if roles.keep:
-        warnings.append(f"Published unchanged: {', '.join(map(str, roles.keep))}; the guarantee does not cover them.")
+        warnings.append(describe_kept(roles.keep))
     merged = [str(name) for name, blank in zip(roles.by, strata.blank, strict=True) if blank is not None]
     if merged:
-        warnings.append(f"Small strata were pooled: cells of {', '.join(merged)} are missing there.")
+        warnings.append(f"Small strata were pooled: cells of {list_names(merged)} are missing there.")
     free = [name for name in roles.sensitive if not any(name in demand.columns for demand in request.demands)]
     for name in free:
         least = verify.distinct(data, [*roles.by, *roles.columns], (name,))

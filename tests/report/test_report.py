@@ -443,6 +443,10 @@ def test_names_of_many_columns_are_a_few_and_a_count():
         assert "column11 and 188 more" in text
         assert "column12" not in text
     assert release.manifest()["guarantee"]["columns"] == list(table)
+    few, *many = table
+    for keep, end in ((many, "column12 and 187 more; the guarantee does not cover them."), (many[0], "cover it.")):
+        release = mag.microaggregate(table, 3, few, keep=keep, rest="drop")
+        assert next(warning for warning in release.warnings if "Published unchanged" in warning).endswith(end)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from mag._lib import checks
 from mag._lib.errors import InputTypeError, InputValueError
 from mag._lib.missing import is_missing
 from mag._lib.number import number_rows
+from mag._lib.roles import list_names
 from mag._lib.wording import named
 from mag.api.options import generator_of
 from mag.api.table_options import OPTIONS, SUPPRESS, Options
@@ -20,7 +21,7 @@ from mag.frames import Frame, collect_frame, frame_of
 from mag.frames.units import RefusedColumnError
 from mag.tables._column_sets import read_sets
 from mag.tables._compared import Original
-from mag.tables._guarantee import CountedSet
+from mag.tables._guarantee import CountedSet, describe_kept
 from mag.tables._manifest import Provenance
 from mag.tables._owners import Owners, read_owners
 from mag.tables._pipeline import Clock, blank_cells
@@ -286,10 +287,9 @@ def warn(frame: Frame, request: SuppressionRequest, codes: np.ndarray, strata: S
     if not request.options.shuffle and (note := frame.index_note(published, strata.withheld > 0)):
         warnings.append(note)
     if merged := [str(name) for name, blank in zip(roles.by, strata.blank, strict=True) if blank is not None]:
-        warnings.append(f"Small strata were pooled: cells of {', '.join(merged)} are missing there.")
+        warnings.append(f"Small strata were pooled: cells of {list_names(merged)} are missing there.")
     if request.roles.keep:
-        listed = ", ".join(map(str, request.roles.keep))
-        warnings.append(f"Published unchanged: {listed}; the guarantee does not cover them.")
+        warnings.append(describe_kept(request.roles.keep))
     if request.options.missing == "wildcard":
         warnings.append(
             "Records equal each other through missing cells: who knows a person's values may still find the one "
