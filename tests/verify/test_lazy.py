@@ -114,6 +114,12 @@ def test_engines_distinguish_what_the_recount_distinguishes(library, name):
     assert lazy_sizes(LAZY[library](HOSTILE), [name]) == sizes(HOSTILE, [name])
 
 
+def test_a_collation_merges_no_values():
+    relation = duckdb_relation(pa.table({"age": [31, 31, 31], "name": ["ann", "Ann", None]}))
+    assert verify.distinct(relation, ["age"], "name") == 3
+    assert verify.recount(relation.filter("name is not null"), ["age"], unit="name") == 2
+
+
 def test_objects_in_dask_are_texts_and_kinds_of_missing_cells():
     """Where Dask does not make them strings; pandas would take None and NaN for one."""
     dask, frames = pytest.importorskip("dask"), pytest.importorskip("dask.dataframe")

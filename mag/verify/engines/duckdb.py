@@ -20,7 +20,9 @@ def compare_exactly(table: Any, keys: list[Any], values: list[Any]) -> nw.LazyFr
     """See `mag.verify.engines`."""
     kinds = dict(zip(table.columns, table.types, strict=True))
     made = [f"{exact_sql(name, kinds[name])} as key{place}" for place, name in enumerate(keys)]
-    made += [f"{quoted(name)} as value{place}" for place, name in enumerate(values)]
+    for place, name in enumerate(values):
+        own = quoted(name)
+        made.append(f"{f'encode({own})' if kinds[name].id == 'varchar' else own} as value{place}")
     return nw.from_native(table.project(", ".join(made)))
 
 
