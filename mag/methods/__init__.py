@@ -381,7 +381,7 @@ METHODS = {
 
 
 MAX_ONA_WORK = 2**29  # n·n·d / k up to which ONA* takes less time than the rounds of `ona_local`
-WIDE = 32  # columns beyond which near records may say little: annealing among them loses more than ONA* on pure noise
+MAX_ANNEALED_COLUMNS = 32  # beyond which near records may say little: annealing loses more than ONA* on pure noise
 FEW_STRATA = 64  # strata that are grouped one by one; more of them, which are small, are grouped together by ONA*
 
 
@@ -398,7 +398,7 @@ def automatic(
         return "ona_local"
     if limited:
         return "anneal"
-    if categories is None and d <= WIDE and few:
+    if categories is None and d <= MAX_ANNEALED_COLUMNS and few:
         return "ona_local"
     return _ona(n, d, k)
 
