@@ -147,9 +147,9 @@ def _describe_linked(linked: "LinkedCounts", k: int) -> str:
     records = linked.both + linked.only_new + linked.only_old
     others = f"{k - 1} {'other' if k == 2 else 'others'}"
     return (
-        f"{'FAIL' if few else 'PASS'} k={k}, linked: {few} of {records} records of both match fewer than {others} "
-        f"in both files; smallest linked class {linked.smallest}; {linked.only_new} records are only in the new file, "
-        f"{linked.only_old} only in the old one."
+        f"{'FAIL' if few else 'PASS'} k={k}, linked: {few} of {records} records of either file match fewer than "
+        f"{others} in both files; smallest linked class {linked.smallest}; {linked.only_new} records are only "
+        f"in the new file, {linked.only_old} only in the old one."
     )
 
 
