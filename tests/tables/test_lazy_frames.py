@@ -112,7 +112,7 @@ def test_mistakes_are_one_sentence(library, arguments, sentence):
 def test_engines_that_mag_does_not_collect_are_refused():
     dask = pytest.importorskip("dask.dataframe")
     frame = dask.from_pandas(pd.DataFrame({"age": [1, 2]}), npartitions=1)
-    with pytest.raises(mag.InputTypeError, match=r"got a Dask frame, use mag\.distributed\.multivariate"):
+    with pytest.raises(mag.InputTypeError, match=r"got a Dask frame, use mag\.distributed\.microaggregate"):
         mag.microaggregate(frame, 2, "age")
     for function in (mag.look, mag.plan):
         with pytest.raises(mag.InputTypeError, match="got a lazy LazyFrame, collect it first"):

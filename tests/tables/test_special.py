@@ -74,9 +74,10 @@ def test_codes_of_few_records_are_a_small_stratum():
 def test_codes_do_not_stretch_distances():
     generator = np.random.default_rng(0)
     x, y = generator.normal(size=(2, 300))
-    plain = mag.microaggregate({"x": x, "y": y}, 5, ["x", "y"])
-    coded = {"x": np.append(x, [-1e6] * 6), "y": np.append(y, [0.0] * 6)}
-    release = mag.microaggregate(coded, 5, ["x", "y"], special={"x": [-1e6]})
+    plain = mag.microaggregate({"x": x, "y": y}, 5, ["x", "y"], method="ona_star")
+    others = y.mean() + y.std() * np.array([-1.0, 1.0] * 3)  # which leave the standard deviation of y as it is
+    coded = {"x": np.append(x, [-1e6] * 6), "y": np.append(y, others)}
+    release = mag.microaggregate(coded, 5, ["x", "y"], method="ona_star", special={"x": [-1e6]})
     assert np.allclose(release.data["x"][:300], plain.data["x"])
 
 
