@@ -16,8 +16,9 @@ import numpy as np
 
 from mag._compiled.jit import called, jit
 
-# distance[i, j]; others[i], the nearest of record i in rising order, and how far they are: near[i]
-Records = namedtuple("Records", "distance others near")
+# distance[i, j]; others[i], the nearest of record i in rising order, and how far they are: near[i]; nearest_sum[i, m],
+# the sum of the first m of these
+Records = namedtuple("Records", "distance others near nearest_sum")
 
 # What records pay, the tolls of sets, the sets, and k.
 Prices = namedtuple("Prices", "y toll sets k")
@@ -36,6 +37,12 @@ Tree = namedtuple(
 FoundGroups = namedtuple("FoundGroups", "groups sizes least improves excess listed")
 
 MAX_DECIDED = 24  # sets that it is decided about at once: tolls of others count as 0
+
+
+def records_of(distance: np.ndarray, others: np.ndarray) -> Records:
+    """Records, given their distances and the nearest others of each."""
+    near = np.take_along_axis(distance, others, axis=1)
+    return Records(distance, others, near, np.hstack([np.zeros((len(near), 1)), near.cumsum(axis=1)]))
 
 
 def tree(n: int, k: int, sets: int) -> Tree:
@@ -269,7 +276,8 @@ def _narrow(records, prices, size, tree, level, best):
     """Drop candidates that no group better than `best` can have, and sort the others by their keys.
 
     With Q the candidates that a group has, S(Q) adds up half the distances of every record of Q from |Q| - 1 others,
-    at least those from the nearest candidates.  The fewer there are, the farther these.
+    at least those from the nearest candidates.  The fewer there are, the farther these.  The nearest of all records,
+    which are known, tell most candidates apart at first.
     """
     ids, sums, keys = tree.ids[level], tree.sums[level], tree.keys[level]
     missing, count = tree.missing[level], tree.count[level]
@@ -279,14 +287,17 @@ def _narrow(records, prices, size, tree, level, best):
             return
         if tree.need[level, q] == missing:  # all others are on that side
             count = _on_side(ids, sums, count, prices.sets.inside[tree.decided[q]], tree.inside[q])
-    before = count + 1
+    rough, before = True, count + 1
     while count < before:
         if count < missing:
             return
         for c in range(count):
             tree.mark[ids[c]] = True
         for c in range(count):
-            near = _nearest(records, tree, ids, count, c, missing - 1)
+            if rough:
+                near = records.nearest_sum[ids[c], missing - 1]
+            else:
+                near = _nearest(records, tree, ids, count, c, missing - 1)
             keys[c] = sums[c] / size - prices.y[ids[c]] + near / (2 * size)
         for c in range(count):
             tree.mark[ids[c]] = False
@@ -304,6 +315,8 @@ def _narrow(records, prices, size, tree, level, best):
             if keys[c] <= last or others + keys[c] < best:
                 ids[count], sums[count], keys[count] = ids[c], sums[c], keys[c]
                 count += 1
+        if rough:
+            rough, before = False, count + 1
     order = np.argsort(keys[:count])
     ids[:count], sums[:count], keys[:count] = ids[:count][order], sums[:count][order], keys[:count][order]
     tree.count[level] = count

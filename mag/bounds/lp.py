@@ -36,7 +36,7 @@ from mag.bounds import neighbor
 from mag.bounds._bound import Bound
 from mag.bounds._grow import grow
 from mag.bounds._pool import Payments, Pool
-from mag.bounds._price import FoundGroups, Prices, Records, list_groups, search, tree
+from mag.bounds._price import FoundGroups, Prices, list_groups, records_of, search, tree
 from mag.bounds._sets import Sets, crowded
 from mag.methods.distances.neighbors import neighbors
 
@@ -180,7 +180,7 @@ class Task:
         distance = np.empty((n, n))
         each(lambda rows: measure(X, rows, distance), self._chunks(np.arange(n)), threads)
         others = neighbors(X, min(n - 1, max(4 * k, 32)), threads)
-        self.k, self.records = k, Records(distance, others, np.take_along_axis(distance, others, axis=1))
+        self.k, self.records = k, records_of(distance, others)
         self.margin = 8 * (d + 12 * k + 64) * k * neighbor.EPSILON
 
     def _chunks(self, records: np.ndarray) -> list[np.ndarray]:

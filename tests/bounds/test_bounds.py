@@ -13,7 +13,7 @@ from mag._lib.progress import Progress
 from mag.bounds import BOUNDS, DENSE, automatic, lp
 from mag.bounds._grow import grow
 from mag.bounds._pool import Payments, Pool
-from mag.bounds._price import FoundGroups, Prices, Records, list_groups, search, tree
+from mag.bounds._price import FoundGroups, Prices, list_groups, records_of, search, tree
 from mag.bounds._sets import crowded, sets_of
 from mag.methods import METHODS
 from tests.data.records import hostile_tables
@@ -102,7 +102,7 @@ class Priced:
         X = rng.normal(size=(n, 2)) * rng.choice([0.1, 1], size=(n, 1))
         self.distance = np.square(X[:, None] - X).sum(axis=2)
         others = np.argsort(self.distance + np.diag(np.full(n, np.inf)), axis=1)[:, : n - 1]
-        self.records = Records(self.distance, others, np.take_along_axis(self.distance, others, axis=1))
+        self.records = records_of(self.distance, others)
         self.y, self.rank = rng.uniform(0, 2, n), rng.permutation(n)
         self.toll = rng.uniform(0, 1.5, len(self.sets.room)) * (rng.random(len(self.sets.room)) < 0.8)
         self.prices = Prices(self.y, self.toll, self.sets, k)
