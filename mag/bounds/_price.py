@@ -287,8 +287,7 @@ def _narrow(records, prices, size, tree, level, best):
             return
         if tree.need[level, q] == missing:  # all others are on that side
             count = _on_side(ids, sums, count, prices.sets.inside[tree.decided[q]], tree.inside[q])
-    rough, before = True, count + 1
-    while count < before:
+    for rough in (True, False):  # further looks take more time than they save
         if count < missing:
             return
         for c in range(count):
@@ -315,8 +314,6 @@ def _narrow(records, prices, size, tree, level, best):
             if keys[c] <= last or others + keys[c] < best:
                 ids[count], sums[count], keys[count] = ids[c], sums[c], keys[c]
                 count += 1
-        if rough:
-            rough, before = False, count + 1
     order = np.argsort(keys[:count])
     ids[:count], sums[:count], keys[:count] = ids[:count][order], sums[:count][order], keys[:count][order]
     tree.count[level] = count
@@ -352,14 +349,15 @@ def _nearest(records, tree, ids, count, c, size):
     if size == 0:
         return 0.0
     i, listed, total, filled = ids[c], records.others.shape[1], 0.0, 0
-    if count > 2 * listed:  # the list of i is shorter, and has some of them
-        for rank in range(listed):
-            if tree.mark[records.others[i, rank]]:
-                total += records.near[i, rank]
-                filled += 1
-                if filled == size:
-                    return total
+    for rank in range(listed):
+        if tree.mark[records.others[i, rank]]:
+            total += records.near[i, rank]
+            filled += 1
+            if filled == size:
+                return total
+    if count > 2 * listed:  # the others are no nearer than the last one listed
         return total + (size - filled) * records.near[i, listed - 1]
+    total, filled = 0.0, 0
     row = records.distance[i]
     for o in range(count):
         if o != c:
